@@ -1,0 +1,27 @@
+# Each target is a line that a person could type; the two stamps do the set-up once.
+PYTHON ?= python3
+BIN := .venv/bin
+
+.PHONY: demo test check bench
+
+demo: .venv/ready  ## the main job end to end on embedded parts
+	$(BIN)/leadproof demo $(DEMO_ARGS)
+
+test: .venv/ready-dev  ## everything that is proved
+	$(BIN)/python -m pytest $(TEST_ARGS)
+
+check: .venv/ready-dev  ## style, types and which way imports run
+	$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy && $(BIN)/lint-imports
+
+bench: .venv/ready-dev  ## writes bench/RESULTS.md
+	$(BIN)/python -m bench
+
+.venv/ready: requirements.lock pyproject.toml
+	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --require-hashes -r requirements.lock
+	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation -e .
+	touch $@
+
+.venv/ready-dev: requirements-dev.lock .venv/ready
+	$(BIN)/python -m pip install --quiet --require-hashes -r requirements-dev.lock
+	touch $@

@@ -1,0 +1,253 @@
+"""The written, versioned rules of a deployment."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from leadproof.domain.events import Scope
+from leadproof.domain.fields import FieldSpec
+from leadproof.domain.plan import ActionKind, TargetObject
+
+_FROZEN = ConfigDict(frozen=True, extra="forbid")
+
+
+class ScopeEntry(BaseModel):
+    """From when on an event kind has a scope; decided by the event's own time of occurrence."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
+
+    from_: datetime = Field(alias="from")
+    scope: Scope
+
+
+class EventKind(BaseModel):
+    """An event kind that this deployment handles; any other kind is counted as ignored.
+
+    Attributes:
+        properties: for change events, the source's names of the fields whose change counts; empty: all.
+        scopes: the scope history, oldest first; the recipe of the key.
+    """
+
+    model_config = _FROZEN
+
+    source: str
+    kind: str
+    properties: tuple[str, ...] = ()
+    scopes: tuple[ScopeEntry, ...] = Field(min_length=1)
+
+    def scope_at(self, moment: datetime) -> Scope:
+        """The scope that holds for an event that occurred at `moment`; the earliest entry reaches back for ever."""
+        holding = self.scopes[0]
+        for entry in self.scopes:
+            if entry.from_ <= moment:
+                holding = entry
+        return holding.scope
+
+
+class TargetField(BaseModel):
+    """A field of a target beyond the built-in ones, or another property for a built-in one."""
+
+    model_config = _FROZEN
+
+    property: str
+    spec: FieldSpec = FieldSpec()
+
+
+class Target(BaseModel):
+    """The numbers of one target system, all durations in seconds.
+
+    Attributes:
+        apply_lag_seconds: how long the target may go on working on a request that it has received.
+        apply_lag_source: where that number comes from.
+        connect_timeout_seconds: a connection is made within this time or not at all.
+        call_timeout_seconds: total deadline of one call, from the first byte out to the last byte in.
+        send_within_seconds: after this time since the claim nothing is sent (`send_before`).
+        clock_margin_seconds: how far clocks may differ.
+        observation_window_seconds: how long the reconciler keeps reading before it asks a person.
+        read_spacing_seconds: wait before the second read; doubled up to a fifth of the window.
+        base_age_seconds: the read before the write may be left out while the base is younger than this and the target
+            keeps the history of every field of the intent.
+        max_attempts: attempts of one mutation before a person is asked.
+        patience_seconds: how long writes park while the target refuses us.
+        probe_seconds: how often a parked write probes.
+        found_unlinked: what to do with a found record that carries no external id of ours.
+        linked_elsewhere: what to do with a found record that carries another external id.
+        fields: further fields by our name.
+    """
+
+    model_config = _FROZEN
+
+    apply_lag_seconds: float = Field(ge=0)
+    apply_lag_source: str
+    connect_timeout_seconds: float = Field(default=5, gt=0)
+    call_timeout_seconds: float = Field(default=15, gt=0)
+    send_within_seconds: float = Field(default=10, gt=0)
+    clock_margin_seconds: float = Field(default=2, ge=0)
+    observation_window_seconds: float = Field(default=300, gt=0)
+    read_spacing_seconds: float = Field(default=2, gt=0)
+    base_age_seconds: float = Field(default=60, ge=0)
+    max_attempts: int = Field(default=3, ge=1)
+    patience_seconds: float = Field(default=3600, ge=0)
+    probe_seconds: float = Field(default=30, gt=0)
+    found_unlinked: Literal["link", "review"] = "review"
+    linked_elsewhere: Literal["review"] = "review"
+    fields: dict[str, TargetField] = {}
+
+    @property
+    def quiescence(self) -> timedelta:
+        """Time after an attempt's `send_before` in which its request can still change the target."""
+        return timedelta(seconds=self.connect_timeout_seconds + self.apply_lag_seconds + self.clock_margin_seconds)
+
+    @property
+    def observation_window(self) -> timedelta:
+        return timedelta(seconds=self.observation_window_seconds)
+
+
+class Condition(BaseModel):
+    """A condition over the snapshot; all parts must hold, an empty one always holds.
+
+    Attributes:
+        equals: field to the values of which one must stand there, compared in normal form.
+        present: fields that must not be empty.
+        absent: fields that must be empty.
+        at_least, at_most: bounds of number fields; a missing value is in no bounds.
+    """
+
+    model_config = _FROZEN
+
+    equals: dict[str, tuple[Any, ...]] = {}
+    present: tuple[str, ...] = ()
+    absent: tuple[str, ...] = ()
+    at_least: dict[str, float] = {}
+    at_most: dict[str, float] = {}
+
+
+class ActionPermission(BaseModel):
+    """An action kind that a planner may propose for a target, and with which fields.
+
+    Attributes:
+        compare_also: further fields that the check before the write compares with the base.
+        without_history: allow fields whose history the target does not keep (the lost update is then not seen).
+    """
+
+    model_config = _FROZEN
+
+    kind: ActionKind
+    target: str
+    object: TargetObject = TargetObject.CONTACT
+    fields: tuple[str, ...] = Field(min_length=1)
+    compare_also: tuple[str, ...] = ()
+    without_history: bool = False
+
+
+class Approval(BaseModel):
+    """A rule that holds an allowed action for a person.
+
+    Attributes:
+        action: the action kind it is about; `None`: any.
+        sets: hold only when the action sets one of these fields; empty: any.
+        below_confidence: hold when the planner's confidence is lower, or missing.
+    """
+
+    model_config = _FROZEN
+
+    name: str
+    action: ActionKind | None = None
+    sets: tuple[str, ...] = ()
+    when: Condition = Condition()
+    below_confidence: float | None = None
+    why: str
+    queue: str = "default"
+
+
+class Rule(BaseModel):
+    """A rule of the rules planner; the first whose condition holds gives the action.
+
+    Attributes:
+        fields: our field name to value; `owner` by its name in `owners`.
+    """
+
+    model_config = _FROZEN
+
+    name: str
+    when: Condition = Condition()
+    action: ActionKind | None = ActionKind.QUALIFY
+    target: str = "hubspot"
+    fields: dict[str, Any] = {}
+    reason: str = ""
+
+
+class Queue(BaseModel):
+    """A named review queue.
+
+    Attributes:
+        due_hours: age at which an item is due.
+        raw_signals_count: whether a decision sent as a raw signal, without the starter's proof, is applied.
+    """
+
+    model_config = _FROZEN
+
+    due_hours: float = Field(default=24, gt=0)
+    raw_signals_count: bool = True
+
+
+class Retention(BaseModel):
+    """How long keys are remembered, in days.
+
+    Attributes:
+        keys_days: per action kind.
+        human_rerun_days: the time in which people re-run things.
+        personal_days: how long personal columns are kept.
+    """
+
+    model_config = _FROZEN
+
+    keys_days: dict[ActionKind, float] = {}
+    human_rerun_days: float = Field(default=30, ge=0)
+    personal_days: float = Field(default=365, gt=0)
+
+
+class Policy(BaseModel):
+    """One version of the policy; `text` is kept in the ledger, byte for byte.
+
+    Attributes:
+        digest: SHA-256 of `text`.
+        planner: `rules` or `claude`.
+        owners: a name for people to the target's owner id, per target.
+        stages: lifecycle stages in their order, lowest first, per target; the guard knows from it what is backward.
+        sources: longest retry window in hours, per source.
+    """
+
+    model_config = _FROZEN
+
+    version: str = Field(min_length=1, max_length=60)
+    digest: str
+    text: str = Field(repr=False)
+    planner: Literal["rules", "claude"] = "rules"
+    events: tuple[EventKind, ...]
+    targets: dict[str, Target]
+    owners: dict[str, dict[str, str]] = {}
+    stages: dict[str, tuple[str, ...]] = {}
+    actions: tuple[ActionPermission, ...]
+    approvals: tuple[Approval, ...] = ()
+    rules: tuple[Rule, ...] = ()
+    queues: dict[str, Queue]
+    retention: Retention = Retention()
+    sources: dict[str, float] = {}
+
+    def event_kind(self, source: str, kind: str) -> EventKind | None:
+        return next((event for event in self.events if event.source == source and event.kind == kind), None)
+
+    def permission(self, kind: str, target: str, target_object: str) -> ActionPermission | None:
+        return next(
+            (a for a in self.actions if (a.kind, a.target, a.object) == (kind, target, target_object)),
+            None,
+        )
+
+    def queue(self, name: str | None) -> tuple[str, Queue]:
+        """The named queue, or the default one where the policy has no such name."""
+        chosen = name if name in self.queues else "default"
+        return chosen, self.queues[chosen]

@@ -1,0 +1,162 @@
+"""Questions for people, and the decisions that answer them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from leadproof.domain import keys
+from leadproof.domain.errors import MalformedDecision
+from leadproof.domain.mutation import Reason, Status
+
+
+class Decision(StrEnum):
+    """What a person can decide."""
+
+    APPROVE = "approve"
+    RETRY = "retry"
+    ACCEPT = "accept"
+    OVERWRITE = "overwrite"
+    RESTORE = "restore"
+    ABANDON = "abandon"
+    PLAN_AGAIN = "plan_again"
+
+
+class ReviewState(StrEnum):
+    """State of a review item; `resolved` means that evidence answered it."""
+
+    OPEN = "open"
+    DECIDED = "decided"
+    RESOLVED = "resolved"
+    EXPIRED = "expired"
+
+
+class DecisionVerdict(StrEnum):
+    """What became of a decision."""
+
+    PENDING = "pending"
+    APPLIED = "applied"
+    STALE = "stale"
+    REPEATED = "repeated"
+    IMPOSSIBLE = "impossible"
+    MALFORMED = "malformed"
+
+
+class ReviewItem(BaseModel):
+    """The row of a review item: a question for a named queue, at most one open per subject.
+
+    Attributes:
+        subject: a mutation key, or an event key where the question is about an event.
+        round: which question about this subject it is, from 1.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    review_id: str
+    subject: str
+    event_key: str
+    mutation_key: str | None
+    round: int
+    reason: str
+    queue: str
+    state: ReviewState
+    opened_at: datetime
+    due_at: datetime
+    closed_at: datetime | None = None
+    version: int = 1
+
+
+class ReviewDecision(BaseModel):
+    """One decision as sent.
+
+    Attributes:
+        decision_id: identity of the decision; without one, the SHA-256 of the rest.
+        version: version of the review item that the decider saw.
+        shown_digest: digest of the state that the decider was shown.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    decision_id: str = Field(min_length=1, max_length=200)
+    review_id: str = Field(min_length=1, max_length=200)
+    version: int = Field(ge=1)
+    decision: Decision
+    reason: str = Field(default="", max_length=2000)
+    reviewer: str = Field(default="", max_length=200)
+    shown_digest: str | None = Field(default=None, max_length=200)
+
+
+class DecisionRow(BaseModel):
+    """The row of a decision, with its verdict."""
+
+    model_config = ConfigDict(frozen=True)
+
+    decision_id: str
+    review_id: str | None
+    review_version: int | None
+    decision: str | None
+    reviewer: str
+    via: str
+    reason: str | None = None
+    shown_digest: str | None = None
+    verdict: DecisionVerdict
+    decided_at: datetime
+
+
+def parse_decision(sent: Sequence[Any]) -> ReviewDecision:
+    """Read what was sent as a decision: one JSON object, by signal, update, API or command.
+
+    Args:
+        sent: the positional arguments as they arrived, whatever they are.
+
+    Raises:
+        MalformedDecision: saying what is wrong, without repeating values.
+    """
+    if len(sent) != 1:
+        raise MalformedDecision(f"a decision is one object, {len(sent)} were sent")
+    body = sent[0]
+    if not isinstance(body, dict):
+        raise MalformedDecision(f"a decision is an object, not {type(body).__name__}")
+    rest = {name: value for name, value in body.items() if name not in {"decision_id", "proof"}}
+    if not all(isinstance(name, str) for name in rest):
+        raise MalformedDecision("a decision's names are texts")
+    try:
+        given = body.get("decision_id") or keys.digest(["decision/1", rest])
+        return ReviewDecision(decision_id=given, **rest)
+    except ValidationError as error:
+        fields = ", ".join(sorted({".".join(map(str, item["loc"])) or "decision" for item in error.errors()}))
+        raise MalformedDecision(f"these fields are missing or wrong: {fields}") from None
+    except (TypeError, ValueError, RecursionError):
+        raise MalformedDecision("it cannot be read as JSON") from None
+
+
+def allowed_decisions(
+    *, status: Status | None, reason: Reason | str | None, absence_established: bool = False
+) -> frozenset[Decision]:
+    """Which decisions a question allows.
+
+    Args:
+        status: of the mutation; `None` for an item of an event.
+        reason: of the mutation.
+        absence_established: the latest read after quiescence found the effect absent.
+    """
+    if status is None:
+        return frozenset({Decision.PLAN_AGAIN, Decision.ABANDON})
+    if status is Status.RESERVED and reason == Reason.NEEDS_APPROVAL:
+        return frozenset({Decision.APPROVE, Decision.ABANDON})
+    if status is Status.UNCERTAIN:
+        return frozenset({Decision.RETRY, Decision.ABANDON} if absence_established else {Decision.ABANDON})
+    if status is Status.REJECTED:
+        return frozenset({Decision.RETRY, Decision.ABANDON})
+    if status is Status.DIVERGENT:
+        allowed = {Decision.ACCEPT, Decision.ABANDON}
+        if reason not in {Reason.REMOVED, Reason.SEVERAL}:  # nothing is re-created, nothing more is written
+            allowed.add(Decision.OVERWRITE)
+        if reason == Reason.OVERWROTE_UNSEEN_EDIT:
+            allowed.add(Decision.RESTORE)
+        return frozenset(allowed)
+    return frozenset()

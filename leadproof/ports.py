@@ -1,0 +1,261 @@
+"""What the business needs from the outside. Protocols only; adapters implement them and never import each other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Any, Protocol
+
+from leadproof.domain.events import Lead, LeadSnapshot, Outcome
+from leadproof.domain.mutation import Answer, Mutation, Reason, RecordRef
+from leadproof.domain.plan import Plan, PlannerInfo, RecordedPlan
+from leadproof.domain.policy import Policy
+from leadproof.domain.records import Description, LookUp
+from leadproof.domain.review import DecisionRow, DecisionVerdict, ReviewDecision, ReviewItem
+from leadproof.domain.steps import (
+    Admission,
+    Applied,
+    Arrival,
+    Claim,
+    QuarantineEntry,
+    Question,
+    Receipts,
+    RecordedResult,
+    Reservation,
+    Settled,
+    Settlement,
+    TargetRow,
+    WriteRequest,
+)
+
+
+class Clock(Protocol):
+    """Time from outside; the wall clock for what is stored, the monotonic one for deadlines."""
+
+    def now(self) -> datetime: ...
+
+    def monotonic(self) -> float: ...
+
+
+class Crm(Protocol):
+    """A CRM as target and source of records.
+
+    Every call has a total deadline and no retry of its own; a read never raises for what the target answered or for a
+    lost answer, it says *unknown*; a write never raises at all, it returns the class of the answer.
+    """
+
+    @property
+    def system(self) -> str: ...
+
+    @property
+    def identity(self) -> str:
+        """The identity with which we read and write, for the receipts; no secret."""
+        ...
+
+    def read(self, target_object: str, record_id: str, fields: Sequence[str], *, history: bool) -> LookUp:
+        """Read one record by the target's own id, with its marker and external id.
+
+        A `record_id` in the answer that is not the one asked for means that the record was merged away.
+        """
+        ...
+
+    def find(self, record: RecordRef, fields: Sequence[str], *, history: bool) -> LookUp:
+        """Look a record up by external id and then by the target's unique fields, archived and merged ones included."""
+        ...
+
+    def write(self, request: WriteRequest) -> Answer:
+        """Send one write; no retry, no redirect followed."""
+        ...
+
+    def keeps_history(self, target_object: str, fields: Sequence[str]) -> bool:
+        """Whether the target keeps the history of every one of these fields."""
+        ...
+
+    def describe(self, target_object: str) -> Description:
+        """What the target says of itself.
+
+        Raises:
+            ConfigurationRefused: the target cannot be reached or refuses us, in one sentence.
+        """
+        ...
+
+
+class Planner(Protocol):
+    """Proposes a plan for one event; the guard decides what of it stands."""
+
+    @property
+    def kind(self) -> str: ...
+
+    def plan(self, lead: Lead, snapshot: LeadSnapshot, policy: Policy) -> tuple[Plan, PlannerInfo]:
+        """Propose.
+
+        Raises:
+            MalformedPlan: what was proposed cannot be used at all.
+        """
+        ...
+
+
+class Ledger(Protocol):
+    """The last word on what was already done. Every method is one transaction; times are the ledger's clock's."""
+
+    # -- admission -----------------------------------------------------------------------------------------------
+    def admit(self, arrivals: Sequence[Arrival]) -> dict[str, Admission]:
+        """Insert each event or count its deliveries and conflicts, in one statement for the batch.
+
+        Args:
+            arrivals: one per event key.
+        """
+        ...
+
+    def echo_of(
+        self,
+        *,
+        target_system: str,
+        record_id: str,
+        field: str,
+        value: object,
+        occurred_at: datetime,
+        quiescence: timedelta,
+    ) -> str | None:
+        """The mutation whose attempt wrote exactly this, by the narrow rule of the door; `None` where none did."""
+        ...
+
+    def quarantine(self, entries: Sequence[QuarantineEntry]) -> None:
+        """Keep what could not be used; the same delivery and position again changes nothing."""
+        ...
+
+    # -- reading -------------------------------------------------------------------------------------------------
+    def lead(self, event_key: str) -> Lead | None: ...
+
+    def plan_of(self, event_key: str, policy_version: str) -> RecordedPlan | None: ...
+
+    def mutations_of(self, event_key: str) -> tuple[Mutation, ...]:
+        """In order: by ordinal, a derived mutation after its parent."""
+        ...
+
+    def receipts(self, mutation_key: str) -> Receipts | None: ...
+
+    def review_of(self, subject: str) -> ReviewItem | None:
+        """The open item of a subject."""
+        ...
+
+    def review(self, review_id: str) -> ReviewItem | None: ...
+
+    def decision(self, decision_id: str) -> DecisionRow | None: ...
+
+    def pending_decisions(self, event_key: str) -> tuple[DecisionRow, ...]:
+        """Pending decisions on open items of an event, oldest first."""
+        ...
+
+    def explains(self, mutation: Mutation, marker: str) -> dict[str, Any] | None:
+        """The observed fields of the mutation that `marker` names, where it is an older event's mutation of the same
+        record, or an earlier one of the same plan, and was observed; `None` otherwise."""
+        ...
+
+    def is_ours(self, external_id: str) -> bool:
+        """Whether a *create* mutation of ours names this external id as its target record."""
+        ...
+
+    def knows_marker(self, marker: str) -> bool:
+        """Whether a mutation stands under this key."""
+        ...
+
+    # -- planning ------------------------------------------------------------------------------------------------
+    def record_plan(self, plan: RecordedPlan, mutations: Sequence[Mutation]) -> RecordedResult:
+        """Insert the plan or nothing, and one `reserved` row per mutation; all rows of a plan exist or none.
+
+        A plan that exists is returned as it is. A key that exists with another fingerprint undoes the transaction
+        (`conflict`). An event with a final outcome is not planned (`closed`). A plan without mutations closes the
+        event: `nothing_to_do`, or `refused` where the guard refused every action.
+        """
+        ...
+
+    def reserve(self, mutation: Mutation) -> tuple[Reservation, Mutation]:
+        """Reserve one derived mutation outside a plan's transaction: *won*, *replay*, or *conflict*."""
+        ...
+
+    # -- the write boundary --------------------------------------------------------------------------------------
+    def claim(
+        self, mutation_key: str, *, version: int, number: int, send_within: timedelta, quiescence: timedelta
+    ) -> Claim:
+        """Insert the attempt and move the row to `submitted`, in one transaction, or do neither.
+
+        Args:
+            version, number: the caller's own reading of the row: its version, and the number of the attempt to make.
+            send_within: `send_before` of the attempt, counted from inside the transaction.
+            quiescence: of the target.
+        """
+        ...
+
+    def store_answer(self, mutation_key: str, number: int, answer: Answer, *, request_digest: str | None) -> None:
+        """Complete an attempt, if it is still open, and keep the answer as the mutation's acceptance receipt.
+
+        Never fails on an index; the provider's record id is put on the mutation where no other mutation holds it.
+        """
+        ...
+
+    def settle(self, mutation_key: str, *, version: int, step: Settlement) -> Settled:
+        """Store one step of a mutation; see `Settlement`. Closes an open item that the evidence answers, passes
+        dependencies on, and recomputes the event's outcome."""
+        ...
+
+    def rename_reason(self, mutation_key: str, *, version: int, reason: Reason | None) -> Settled:
+        """Change the reason alone: no transition, but the version rises."""
+        ...
+
+    def target(self, target_system: str) -> TargetRow | None: ...
+
+    def mark_target(self, target_system: str, *, up: bool, reason: str | None) -> TargetRow: ...
+
+    # -- review --------------------------------------------------------------------------------------------------
+    def open_event_review(self, event_key: str, question: Question) -> ReviewItem:
+        """Open the item of an event that has no mutation in question, or return the open one."""
+        ...
+
+    def record_decision(self, decision: ReviewDecision, *, reviewer: str, via: str) -> DecisionRow:
+        """Keep a decision as pending, or return the row that already stands under its id."""
+        ...
+
+    def record_malformed(self, decision_id: str, *, reviewer: str, via: str, why: str) -> DecisionRow: ...
+
+    def refuse_decision(self, decision_id: str, *, verdict: DecisionVerdict) -> DecisionRow:
+        """Complete a pending decision without applying it."""
+        ...
+
+    def apply_decision(self, decision_id: str, *, quiescence: timedelta) -> Applied:
+        """Apply a recorded decision: verdict, item closed and the mutation's row, in one transaction.
+
+        A decision that was applied before answers the same again. `overwrite` and `restore` move the parent to
+        `superseded` and insert the derived row, which takes the hold over. While an unanswered attempt that no
+        read-back has shown to have landed is younger than its quiescence, what would give the hold up stays pending.
+        """
+        ...
+
+    # -- the event -----------------------------------------------------------------------------------------------
+    def close_event(self, event_key: str, outcome: Outcome, *, echo_of: str | None = None) -> Lead:
+        """Give an event without mutations its final outcome: `gone`, `echo`, `abandoned`."""
+        ...
+
+    def refresh_outcome(self, event_key: str) -> Lead:
+        """Recompute an event's outcome from its item and mutations."""
+        ...
+
+    # -- the sweep -----------------------------------------------------------------------------------------------
+    def unfinished(self, *, older_than: timedelta, limit: int) -> tuple[Lead, ...]:
+        """Leads without a final outcome that nothing has touched for a while."""
+        ...
+
+    def elect_run(self, event_key: str, *, run: int) -> bool:
+        """Move the lead from run `run` to the next one, by compare-and-set; its workflow ID follows."""
+        ...
+
+    # -- policy --------------------------------------------------------------------------------------------------
+    def load_policy(self, policy: Policy) -> None:
+        """Keep a policy version's text.
+
+        Raises:
+            PolicyRefused: the same version stands with another text, or the scope history moves a key.
+        """
+        ...
+
+    def policy_text(self, version: str) -> str | None: ...

@@ -1,0 +1,146 @@
+"""One request and its answer, with whatever fault stands between them."""
+
+import asyncio
+from collections.abc import Callable
+
+from starlette.types import Receive, Scope, Send
+
+from sandbox.clock import Clock, rfc3339
+from sandbox.faults import NOTHING, Fault, Faults, Met
+from sandbox.provider import Influence, Provider, Route
+from sandbox.request_log import Entry, RequestLog
+from sandbox.wire import Answer, Call, gone, hang_up, read_call, respond
+
+HTML_PAGE = "<!DOCTYPE html><html><head><title>One moment</title></head><body>Please wait.</body></html>"
+REFUSING_KINDS = frozenset({"status", "rate_limit", "lock", "reject_auth"})
+
+
+class Exchange:
+    """A provider as an ASGI application."""
+
+    def __init__(self, provider: Provider, clock: Clock, log: RequestLog, faults: Faults, prefix: str) -> None:
+        self._provider = provider
+        self._clock = clock
+        self._log = log
+        self._faults = faults
+        self._prefix = prefix
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        provider = self._provider
+        call = await read_call(scope, receive, self._prefix)
+        route = provider.route(call)
+        entry = self._log.received(rfc3339(self._clock.now()), provider.name, route.operation, call)
+        refusal = provider.authenticate(call)
+        if refusal:
+            await self._send(send, entry, route, refusal)
+            return
+        met = self._faults.take(
+            provider.name, route.operation, lambda: self._words(call), token=call.token, batch=route.batch
+        )
+
+        def apply() -> Answer:
+            answer = self._apply(call, route, met)
+            entry.applied = answer.applied
+            return answer
+
+        if met.answer is None:
+            await self._send(send, entry, route, apply())
+        else:
+            await self._answer_badly(scope, receive, send, entry, route, met.answer, apply)
+
+    async def _answer_badly(
+        self,
+        scope: Scope,
+        receive: Receive,
+        send: Send,
+        entry: Entry,
+        route: Route,
+        fault: Fault,
+        apply: Callable[[], Answer],
+    ) -> None:
+        provider = self._provider
+        if fault.kind in REFUSING_KINDS:
+            await self._send(send, entry, route, provider.refusal(fault))
+        elif fault.kind == "drop_before_apply":
+            await hang_up(scope, receive)
+        elif fault.kind == "drop_after_apply":
+            apply()
+            await hang_up(scope, receive)
+        elif fault.kind == "apply_later":
+            self._clock.call_in(fault.seconds, lambda: _ignore(apply()))
+            if "status" in fault.args:
+                await self._send(send, entry, route, provider.refusal(fault))
+            else:
+                await hang_up(scope, receive)
+        elif fault.kind == "delay":
+            answer = apply()
+            if await _stays(receive, fault.seconds):
+                await self._send(send, entry, route, answer)
+        elif fault.kind == "trickle":
+            await self._trickle(receive, send, entry, provider.dress(apply(), route.operation), fault.seconds)
+        elif fault.kind == "status_after_apply":
+            apply()
+            await self._send(send, entry, route, provider.refusal(fault))
+        else:
+            apply()
+            headers = {"content-type": fault.args["content_type"]} if "content_type" in fault.args else {}
+            await self._send(send, entry, route, Answer(200, fault.args.get("body", HTML_PAGE), headers))
+
+    def _apply(self, call: Call, route: Route, met: Met) -> Answer:
+        if met is NOTHING:
+            return route.handle(call, Influence())
+        edit = met.companions.get("human_edit")
+        before = edit is not None and edit.args.get("moment", "before_write") == "before_write"
+        if edit and before:
+            self._edit(edit, self._means(call, edit) or [None])
+        answer = route.handle(
+            call,
+            Influence(
+                stale="stale_read" in met.companions,
+                rewrite=met.companions.get("rewrite"),
+                failing=met.companions.get("partial_batch"),
+            ),
+        )
+        if edit and not before and answer.applied:
+            self._edit(edit, self._means(call, edit) or list(answer.ids))
+        return answer
+
+    def _edit(self, edit: Fault, records: list[str | None]) -> None:
+        user, fields = str(edit.args.get("user", "")), edit.args["fields"]
+        kind = edit.operation.partition(".")[0]
+        for record in records:
+            self._provider.put_record(kind, record, user, fields)
+
+    def _means(self, call: Call, fault: Fault) -> list[str | None]:
+        return [named.record for named in self._provider.named(call) if named.record and fault.meets(named.words)]
+
+    def _words(self, call: Call) -> frozenset[str]:
+        return frozenset[str]().union(*(named.words for named in self._provider.named(call)))
+
+    async def _send(self, send: Send, entry: Entry, route: Route, answer: Answer) -> None:
+        entry.status = answer.status
+        await respond(send, self._provider.dress(answer, route.operation))
+
+    async def _trickle(self, receive: Receive, send: Send, entry: Entry, answer: Answer, interval: float) -> None:
+        payload, headers = answer.encode()
+        await send({"type": "http.response.start", "status": answer.status, "headers": headers})
+        for index in range(len(payload)):
+            if not await _stays(receive, interval):
+                return
+            await send({"type": "http.response.body", "body": payload[index : index + 1], "more_body": True})
+        await send({"type": "http.response.body", "body": b""})
+        entry.status = answer.status
+
+
+async def _stays(receive: Receive, seconds: float) -> bool:
+    """Whether the client is still connected after `seconds`."""
+    try:
+        async with asyncio.timeout(seconds):
+            await gone(receive)
+    except TimeoutError:
+        return True
+    return False
+
+
+def _ignore(_: Answer) -> None:
+    return None

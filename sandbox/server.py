@@ -1,0 +1,72 @@
+"""Runs the sandbox on a port, in this process or in a thread of it."""
+
+import socket
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import uvicorn
+from starlette.types import ASGIApp
+
+from sandbox.app import create_app
+from sandbox.connection import Connection
+
+
+def serve(host: str = "127.0.0.1", port: int = 0, *, portal_id: int | None = None) -> None:
+    """Serve until told to stop; prints the address as one line as soon as it is bound.
+
+    Args:
+        host: the interface to listen on.
+        port: the port, or 0 for any free one.
+        portal_id: the HubSpot account that is served; the seed's by default.
+    """
+    with _bound(host, port) as listener:
+        sys.stdout.write(f"{_address(listener)}\n")
+        sys.stdout.flush()
+        _server(create_app(portal_id=portal_id)).run(sockets=[listener])
+
+
+@contextmanager
+def running(host: str = "127.0.0.1", port: int = 0, *, portal_id: int | None = None) -> Iterator[str]:
+    """Serve in a thread for as long as the context lasts; gives the address."""
+    with _bound(host, port) as listener:
+        server = _server(create_app(portal_id=portal_id))
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, name="sandbox", daemon=True)
+        thread.start()
+        try:
+            yield _address(listener)
+        finally:
+            server.should_exit = True
+            thread.join()
+
+
+@contextmanager
+def _bound(host: str, port: int) -> Iterator[socket.socket]:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.create_server((host, port), family=family, backlog=512) as listener:
+        listener.setblocking(False)
+        yield listener
+
+
+def _address(listener: socket.socket) -> str:
+    host, port = listener.getsockname()[:2]
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+def _server(app: ASGIApp) -> uvicorn.Server:
+    return uvicorn.Server(
+        uvicorn.Config(
+            app,
+            http=Connection,
+            ws="none",
+            loop="asyncio",
+            interface="asgi3",
+            lifespan="on",
+            log_level="warning",
+            access_log=False,
+            proxy_headers=False,
+            server_header=False,
+            timeout_graceful_shutdown=1,
+        )
+    )
