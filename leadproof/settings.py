@@ -57,7 +57,7 @@ class Settings(BaseModel):
     starter_port: int = Field(default=8080, ge=0, le=65535, description="port that the starter listens on")
     public_url: str = Field(
         default="http://127.0.0.1:8080",
-        description="the starter's address as sources call it; signatures are checked against it, never against a header",
+        description="the starter's address as sources call it; signatures are checked against it",
     )
     starter_url: str | None = Field(
         default=None, description="the starter's address for commands; default: the public one"
@@ -155,7 +155,7 @@ def load(environment: Mapping[str, str] | None = None, *, dotenv: Path | None = 
         )
     given = {field: merged[name] for name, field in names.items() if merged.get(name, "") != ""}
     try:
-        return Settings(**given)  # type: ignore[arg-type]  # pydantic reads the texts
+        return Settings(**given)
     except ValidationError as error:
         wrong = "; ".join(
             f"{variable(str(item['loc'][0]))}: {item['msg'].removeprefix('Value error, ')}" for item in error.errors()
