@@ -1,0 +1,29 @@
+"""The names that stand outside the process: queues, signals, updates, queries, search attributes."""
+
+from __future__ import annotations
+
+from temporalio.common import SearchAttributeKey
+
+LEADS_QUEUE = "leads"
+
+LEAD_WORKFLOW = "LeadWorkflow"
+SWEEP_WORKFLOW = "SweepWorkflow"
+SWEEP_SCHEDULE = "leadproof-sweep"
+SWEEP_ID = "leadproof-sweep-run"
+
+SIGNAL_DECIDE = "decide"
+SIGNAL_RECORD_FREE = "record_free"
+UPDATE_SUBMIT_DECISION = "submit_decision"
+QUERY_STATUS = "status"
+
+TENANT = SearchAttributeKey.for_keyword("LeadproofTenant")
+SOURCE = SearchAttributeKey.for_keyword("LeadproofSource")
+OUTCOME = SearchAttributeKey.for_keyword("LeadproofOutcome")
+REVIEW_QUEUE = SearchAttributeKey.for_keyword("LeadproofReviewQueue")
+MUTATION_KEYS = SearchAttributeKey.for_keyword_list("LeadproofMutationKeys")
+
+SEARCH_ATTRIBUTES = (TENANT, SOURCE, OUTCOME, REVIEW_QUEUE, MUTATION_KEYS)
+"""The registry: registered by `leadproof up`, checked when a worker starts."""
+
+MOST_MUTATION_KEYS = 25
+"""At 31 keys in a keyword list the server fails the run (tried), so the newest derived keys replace their parents."""
