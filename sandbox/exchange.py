@@ -1,15 +1,12 @@
 """One request and its answer, with whatever fault stands between them."""
 
-import asyncio
-from collections.abc import Callable
-
 from starlette.types import Receive, Scope, Send
 
 from sandbox.clock import Clock, rfc3339
 from sandbox.faults import NOTHING, Fault, Faults, Met
 from sandbox.provider import Influence, Provider, Route
 from sandbox.request_log import Entry, RequestLog
-from sandbox.wire import Answer, Call, gone, hang_up, read_call, respond
+from sandbox.wire import Answer, Call, Line
 
 HTML_PAGE = "<!DOCTYPE html><html><head><title>One moment</title></head><body>Please wait.</body></html>"
 REFUSING_KINDS = frozenset({"status", "rate_limit", "lock", "reject_auth"})
@@ -26,13 +23,13 @@ class Exchange:
         self._prefix = prefix
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        provider = self._provider
-        call = await read_call(scope, receive, self._prefix)
+        provider, line = self._provider, Line(scope, receive, send)
+        call = await line.call(self._prefix)
         route = provider.route(call)
         entry = self._log.received(rfc3339(self._clock.now()), provider.name, route.operation, call)
         refusal = provider.authenticate(call)
         if refusal:
-            await self._send(send, entry, route, refusal)
+            await self._send(line, entry, route, refusal)
             return
         met = self._faults.take(
             provider.name, route.operation, lambda: self._words(call), token=call.token, batch=route.batch
@@ -44,47 +41,36 @@ class Exchange:
             return answer
 
         if met.answer is None:
-            await self._send(send, entry, route, apply())
+            await self._send(line, entry, route, apply())
+        elif met.answer.kind in REFUSING_KINDS:
+            await self._send(line, entry, route, provider.refusal(met.answer))
+        elif met.answer.kind == "drop_before_apply":
+            await line.hang_up()
+        elif met.answer.kind == "apply_later":
+            self._clock.call_in(met.answer.seconds, lambda: _ignore(apply()))
+            await self._answer_early(line, entry, route, met.answer)
         else:
-            await self._answer_badly(scope, receive, send, entry, route, met.answer, apply)
+            await self._answer_badly(line, entry, route, met.answer, apply())
 
-    async def _answer_badly(
-        self,
-        scope: Scope,
-        receive: Receive,
-        send: Send,
-        entry: Entry,
-        route: Route,
-        fault: Fault,
-        apply: Callable[[], Answer],
-    ) -> None:
-        provider = self._provider
-        if fault.kind in REFUSING_KINDS:
-            await self._send(send, entry, route, provider.refusal(fault))
-        elif fault.kind == "drop_before_apply":
-            await hang_up(scope, receive)
-        elif fault.kind == "drop_after_apply":
-            apply()
-            await hang_up(scope, receive)
-        elif fault.kind == "apply_later":
-            self._clock.call_in(fault.seconds, lambda: _ignore(apply()))
-            if "status" in fault.args:
-                await self._send(send, entry, route, provider.refusal(fault))
-            else:
-                await hang_up(scope, receive)
-        elif fault.kind == "delay":
-            answer = apply()
-            if await _stays(receive, fault.seconds):
-                await self._send(send, entry, route, answer)
-        elif fault.kind == "trickle":
-            await self._trickle(receive, send, entry, provider.dress(apply(), route.operation), fault.seconds)
-        elif fault.kind == "status_after_apply":
-            apply()
-            await self._send(send, entry, route, provider.refusal(fault))
+    async def _answer_early(self, line: Line, entry: Entry, route: Route, fault: Fault) -> None:
+        if "status" in fault.args:
+            await self._send(line, entry, route, self._provider.refusal(fault))
         else:
-            apply()
-            headers = {"content-type": fault.args["content_type"]} if "content_type" in fault.args else {}
-            await self._send(send, entry, route, Answer(200, fault.args.get("body", HTML_PAGE), headers))
+            await line.hang_up()
+
+    async def _answer_badly(self, line: Line, entry: Entry, route: Route, fault: Fault, answer: Answer) -> None:
+        if fault.kind == "drop_after_apply":
+            await line.hang_up()
+        elif fault.kind == "delay":
+            if await line.stays(fault.seconds):
+                await self._send(line, entry, route, answer)
+        elif fault.kind == "trickle":
+            if await line.trickle(self._provider.dress(answer, route.operation), fault.seconds):
+                entry.status = answer.status
+        elif fault.kind == "status_after_apply":
+            await self._send(line, entry, route, self._provider.refusal(fault))
+        else:
+            await self._send(line, entry, route, _garbage(fault))
 
     def _apply(self, call: Call, route: Route, met: Met) -> Answer:
         if met is NOTHING:
@@ -117,29 +103,14 @@ class Exchange:
     def _words(self, call: Call) -> frozenset[str]:
         return frozenset[str]().union(*(named.words for named in self._provider.named(call)))
 
-    async def _send(self, send: Send, entry: Entry, route: Route, answer: Answer) -> None:
+    async def _send(self, line: Line, entry: Entry, route: Route, answer: Answer) -> None:
         entry.status = answer.status
-        await respond(send, self._provider.dress(answer, route.operation))
-
-    async def _trickle(self, receive: Receive, send: Send, entry: Entry, answer: Answer, interval: float) -> None:
-        payload, headers = answer.encode()
-        await send({"type": "http.response.start", "status": answer.status, "headers": headers})
-        for index in range(len(payload)):
-            if not await _stays(receive, interval):
-                return
-            await send({"type": "http.response.body", "body": payload[index : index + 1], "more_body": True})
-        await send({"type": "http.response.body", "body": b""})
-        entry.status = answer.status
+        await line.respond(self._provider.dress(answer, route.operation))
 
 
-async def _stays(receive: Receive, seconds: float) -> bool:
-    """Whether the client is still connected after `seconds`."""
-    try:
-        async with asyncio.timeout(seconds):
-            await gone(receive)
-    except TimeoutError:
-        return True
-    return False
+def _garbage(fault: Fault) -> Answer:
+    headers = {"content-type": fault.args["content_type"]} if "content_type" in fault.args else {}
+    return Answer(200, fault.args.get("body", HTML_PAGE), headers)
 
 
 def _ignore(_: Answer) -> None:

@@ -53,14 +53,15 @@ class Fault:
             raise ValueError(f"{self.kind} needs args.fields")
         if self.kind in {"status", "status_after_apply"} and not isinstance(self.args.get("status"), int):
             raise ValueError(f"{self.kind} needs args.status")
-        if not isinstance(self.args.get("seconds", 1), int | float):
-            raise ValueError("args.seconds is a number")
+        self.args.setdefault("seconds", 1)
+        if not isinstance(self.args["seconds"], int | float):
+            raise TypeError("args.seconds is a number")
         if self.match is not None:
             self.match = str(self.match)
 
     @property
     def seconds(self) -> float:
-        return float(self.args.get("seconds", 1))
+        return float(self.args["seconds"])
 
     def meets(self, words: Set[str]) -> bool:
         return self.match is None or self.match in words or self.match.lower() in words

@@ -1,11 +1,12 @@
 """A provider call as it came in and the answer that goes out."""
 
+import asyncio
 import json
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import parse_qsl, unquote
 
-from starlette.types import Message, Receive, Scope, Send
+from starlette.types import Receive, Scope, Send
 
 JSON_TYPE = "application/json;charset=utf-8"
 
@@ -67,45 +68,68 @@ class Answer:
         return payload, [(name.encode("latin-1"), value.encode("latin-1")) for name, value in headers.items()]
 
 
-async def read_call(scope: Scope, receive: Receive, prefix: str) -> Call:
-    chunks = []
-    more = True
-    while more:
-        message = await receive()
-        chunks.append(message.get("body", b""))
-        more = message.get("more_body", False)
-    path = scope["raw_path"].decode("latin-1")
-    query = scope["query_string"].decode("latin-1")
-    parameters: dict[str, list[str]] = {}
-    for name, value in parse_qsl(query, keep_blank_values=True):
-        parameters.setdefault(name, []).append(value)
-    return Call(
-        method=scope["method"],
-        target=f"{path}?{query}" if query else path,
-        segments=tuple(unquote(part) for part in path.removeprefix(prefix).strip("/").split("/")),
-        query=parameters,
-        body=_parsed(b"".join(chunks)),
-        token=_bearer(scope),
-    )
+@dataclass(frozen=True, slots=True)
+class Line:
+    """The connection that a call came in on."""
 
+    scope: Scope
+    receive: Receive
+    send: Send
 
-async def respond(send: Send, answer: Answer) -> None:
-    payload, headers = answer.encode()
-    await send({"type": "http.response.start", "status": answer.status, "headers": headers})
-    await send({"type": "http.response.body", "body": payload})
+    async def call(self, prefix: str) -> Call:
+        """Read the request completely."""
+        scope, chunks, more = self.scope, [], True
+        while more:
+            message = await self.receive()
+            chunks.append(message.get("body", b""))
+            more = message.get("more_body", False)
+        path = scope["raw_path"].decode("latin-1")
+        query = scope["query_string"].decode("latin-1")
+        parameters: dict[str, list[str]] = {}
+        for name, value in parse_qsl(query, keep_blank_values=True):
+            parameters.setdefault(name, []).append(value)
+        return Call(
+            method=scope["method"],
+            target=f"{path}?{query}" if query else path,
+            segments=tuple(unquote(part) for part in path.removeprefix(prefix).strip("/").split("/")),
+            query=parameters,
+            body=_parsed(b"".join(chunks)),
+            token=_bearer(scope),
+        )
 
+    async def respond(self, answer: Answer) -> None:
+        payload, headers = answer.encode()
+        await self.send({"type": "http.response.start", "status": answer.status, "headers": headers})
+        await self.send({"type": "http.response.body", "body": payload})
 
-async def hang_up(scope: Scope, receive: Receive) -> None:
-    """Close the TCP connection without an answer."""
-    scope["state"]["transport"].close()
-    await gone(receive)
+    async def trickle(self, answer: Answer, interval: float) -> bool:
+        """Respond a byte at a time, so that no time-out per read ever fires; false if the client gave up."""
+        payload, headers = answer.encode()
+        await self.send({"type": "http.response.start", "status": answer.status, "headers": headers})
+        for index in range(len(payload)):
+            if not await self.stays(interval):
+                return False
+            await self.send({"type": "http.response.body", "body": payload[index : index + 1], "more_body": True})
+        await self.send({"type": "http.response.body", "body": b""})
+        return True
 
+    async def hang_up(self) -> None:
+        """Close the TCP connection without an answer."""
+        self.scope["state"]["transport"].close()
+        await self._gone()
 
-async def gone(receive: Receive) -> None:
-    """Wait until the client is no longer connected."""
-    message: Message = {"type": ""}
-    while message["type"] != "http.disconnect":
-        message = await receive()
+    async def stays(self, seconds: float) -> bool:
+        """Whether the client is still connected after `seconds`."""
+        try:
+            async with asyncio.timeout(seconds):
+                await self._gone()
+        except TimeoutError:
+            return True
+        return False
+
+    async def _gone(self) -> None:
+        while (await self.receive())["type"] != "http.disconnect":
+            pass
 
 
 def _parsed(raw: bytes) -> Any:

@@ -1,0 +1,44 @@
+"""The sandbox as one ASGI application: the control plane and each provider under its prefix."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from starlette.applications import Starlette
+from starlette.routing import Mount
+
+from sandbox.clock import Clock
+from sandbox.control import ControlPlane
+from sandbox.exchange import Exchange
+from sandbox.faults import Faults
+from sandbox.hubspot.portal import Portal
+from sandbox.hubspot.webhooks import Webhooks
+from sandbox.request_log import RequestLog
+
+SEARCH_LAG = 2.0
+
+
+def create_app(*, portal_id: int | None = None, search_lag: float = SEARCH_LAG) -> Starlette:
+    """A sandbox with nothing but its seed in it.
+
+    Args:
+        portal_id: the HubSpot account that is served; the seed's by default.
+        search_lag: for how many seconds a write stays unseen by HubSpot's search.
+    """
+    clock, log, faults = Clock(), RequestLog(), Faults()
+    webhooks = Webhooks(clock)
+    portal = Portal(clock, portal_id=portal_id, search_lag=search_lag, listener=webhooks.emit)
+    webhooks.account(portal.portal_id, portal.app_id)
+    control = ControlPlane({portal.name: portal}, clock, log, faults, webhooks)
+
+    @asynccontextmanager
+    async def lifespan(_: Starlette) -> AsyncIterator[None]:
+        yield
+        await webhooks.close()
+
+    return Starlette(
+        routes=[
+            Mount("/_sandbox", routes=control.routes()),
+            Mount("/hubspot", app=Exchange(portal, clock, log, faults, "/hubspot")),
+        ],
+        lifespan=lifespan,
+    )
