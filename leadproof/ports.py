@@ -152,8 +152,8 @@ class Ledger(Protocol):
         record, or an earlier one of the same plan, and was observed; `None` otherwise."""
         ...
 
-    def is_ours(self, external_id: str) -> bool:
-        """Whether a *create* mutation of ours names this external id as its target record."""
+    def creator_of(self, external_id: str) -> str | None:
+        """The key of the *create* mutation of ours that names this external id as its target record."""
         ...
 
     def knows_marker(self, marker: str) -> bool:

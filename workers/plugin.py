@@ -7,9 +7,9 @@ from temporalio.plugin import SimplePlugin
 from temporalio.worker import WorkflowRunner
 from temporalio.worker.workflow_sandbox import (
     SandboxedWorkflowRunner,
-    SandboxImportNotificationPolicy,
     SandboxRestrictions,
 )
+from temporalio.workflow import SandboxImportNotificationPolicy
 
 PASSED_THROUGH = ("leadproof", "activities", "workflows.contract", "workflows.options", "phonenumbers", "rfc8785")
 """Modules that the workflow sandbox shares with the process; anything else that a workflow pulls in is refused."""

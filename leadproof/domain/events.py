@@ -9,6 +9,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict
 
 from leadproof.domain import keys
+from leadproof.domain.records import FoundRecord
 
 
 class Scope(StrEnum):
@@ -115,6 +116,7 @@ class LeadSnapshot(BaseModel):
     Attributes:
         source_object: kind of the source record, `contact` or `lead`.
         fields: our field name to normalised value; a field that was not returned is not there.
+        record: the source record where it stands in a CRM that we also write to: the base of what is planned.
         read_at: when it was read.
     """
 
@@ -124,6 +126,7 @@ class LeadSnapshot(BaseModel):
     source_object: str
     source_record_id: str
     fields: dict[str, Any]
+    record: FoundRecord | None = None
     read_at: datetime
 
 

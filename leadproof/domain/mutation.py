@@ -186,6 +186,7 @@ class RecordRef(BaseModel):
     Attributes:
         external_id: the external id that the record carries, else the one we would give it.
         provider_record_id: the target's own id; `None` for a record that is to be created.
+        linked: the record carried the external id when it was looked up; otherwise our first write sets it.
         unique_fields: values of the target's own unique fields (an e-mail) that a look-up before a create uses.
     """
 
@@ -195,6 +196,7 @@ class RecordRef(BaseModel):
     target_object: str
     external_id: str
     provider_record_id: str | None = None
+    linked: bool = False
     unique_fields: dict[str, str] = {}
 
 
@@ -204,6 +206,7 @@ class Intent(BaseModel):
     Attributes:
         fields: our field name to normalised value; `None` clears the field.
         compare_also: further fields that the policy names for the check before the write.
+        base_read_at: when the base state was read; `None` makes the check read again in any case.
         creates: the record may be created; any other write makes creation impossible.
     """
 
@@ -213,6 +216,7 @@ class Intent(BaseModel):
     creates: bool
     fields: dict[str, Any]
     compare_also: tuple[str, ...] = ()
+    base_read_at: datetime | None = None
     reason: str
     evidence: tuple[Evidence, ...] = ()
     policy_version: str
