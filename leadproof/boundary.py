@@ -1,0 +1,293 @@
+"""The write boundary: claim, check, send, store; and look. Over ports only.
+
+This is the one place from which a request can change a target. Everything that can go wrong goes wrong between two
+lines of `submit`; what each gap leaves behind in the ledger is what the next run reads.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from enum import StrEnum
+
+from pydantic import BaseModel, ConfigDict
+
+from leadproof.domain import keys, progress, reconciliation
+from leadproof.domain.comparison import compare
+from leadproof.domain.mutation import Answer, AnswerClass, Attempt, Mutation, Reason, Status
+from leadproof.domain.reconciliation import Finding, Look, Next
+from leadproof.domain.records import FoundRecord, LookUp, Presence
+from leadproof.domain.steps import ClaimResult, Settlement, WriteRequest
+from leadproof.looking import Ports, Rules, asked_id, effects_on, find_record, question, store_finding
+
+__all__ = ["Looked", "Ports", "Result", "Rules", "Submission", "look", "submit"]
+
+_VERSION_AFTER_FIRST_CLAIM = 2
+
+
+class Result(StrEnum):
+    """What became of a submission.
+
+    *sent*: a request left, or may have; look. *again*: nothing was applied; a further attempt at `at`. *settled*: the
+    check answered, nothing was sent. *waits*: another mutation holds the record. *parked*: the target refuses us; probe
+    at `at`. *gave_up*: out of patience, rejected. *moved*: the row is not where the caller thought.
+    """
+
+    SENT = "sent"
+    AGAIN = "again"
+    SETTLED = "settled"
+    WAITS = "waits"
+    PARKED = "parked"
+    GAVE_UP = "gave_up"
+    MOVED = "moved"
+
+
+class Submission(BaseModel):
+    """What `submit` did, with the row as it is now."""
+
+    model_config = ConfigDict(frozen=True)
+
+    result: Result
+    mutation: Mutation
+    attempts: tuple[Attempt, ...] = ()
+    at: datetime | None = None
+    wake: str | None = None
+
+
+class Looked(BaseModel):
+    """What `look` found and stored, with the row as it is now."""
+
+    model_config = ConfigDict(frozen=True)
+
+    next: Next
+    mutation: Mutation
+    attempts: tuple[Attempt, ...] = ()
+    at: datetime | None = None
+    wake: str | None = None
+
+
+def submit(ports: Ports, rules: Rules, mutation_key: str, *, version: int, number: int) -> Submission:
+    """Make one attempt at a mutation: at most one request leaves.
+
+    Args:
+        version, number: the caller's own reading: the row's version, and the number of the attempt to make.
+
+    Returns:
+        What was done; a lost answer is *sent*, never an exception.
+    """
+    ledger, target = ports.ledger, rules.target
+    parked = _parked(ports, rules, mutation_key)
+    if parked is not None:
+        return parked
+    began = ports.clock.monotonic()
+    claim = ledger.claim(
+        mutation_key,
+        version=version,
+        number=number,
+        send_within=timedelta(seconds=target.send_within_seconds),
+        quiescence=target.quiescence,
+    )
+    mutation, attempt = claim.mutation, claim.attempt
+    if claim.result is not ClaimResult.WON or attempt is None:
+        waits = claim.result is ClaimResult.WAITS
+        return Submission(
+            result=Result.WAITS if waits else Result.MOVED, mutation=mutation, attempts=_attempts(ports, mutation_key)
+        )
+    settled = _check(ports, rules, mutation, attempt)
+    if isinstance(settled, Submission):
+        return settled
+    request = settled
+    digest = keys.digest(["write/1", request.model_dump(mode="json")])
+    if ports.clock.monotonic() - began >= target.send_within_seconds:
+        answer = Answer(outcome=AnswerClass.NOT_SENT, detail="the time to send had passed")
+    else:
+        answer = ports.crm.write(request)
+    ledger.store_answer(mutation_key, number, answer, request_digest=digest)
+    return _after(ports, rules, mutation_key, answer)
+
+
+def _attempts(ports: Ports, mutation_key: str) -> tuple[Attempt, ...]:
+    receipts = ports.ledger.receipts(mutation_key)
+    return receipts.attempts if receipts else ()
+
+
+def _parked(ports: Ports, rules: Rules, mutation_key: str) -> Submission | None:
+    """Nothing is claimed while the target refuses us; one look, when it is due, probes whether it still does."""
+    row = ports.ledger.target(ports.crm.system)
+    if row is None or row.state == "up":
+        return None
+    receipts = ports.ledger.receipts(mutation_key)
+    if receipts is None:
+        return None
+    mutation, now = receipts.mutation, ports.clock.now()
+    due = row.checked_at + timedelta(seconds=rules.target.probe_seconds)
+    if now >= due:
+        found = find_record(ports, mutation, history=False)
+        if not found.refuses_us:
+            ports.ledger.mark_target(ports.crm.system, up=True, reason=None)
+            return None
+        row = ports.ledger.mark_target(ports.crm.system, up=False, reason=found.detail)
+        due = row.checked_at + timedelta(seconds=rules.target.probe_seconds)
+    if mutation.status is Status.RESERVED and now >= row.since + timedelta(seconds=rules.target.patience_seconds):
+        step = Settlement(
+            status=Status.REJECTED,
+            reason=Reason.TARGET_REFUSES_US,
+            question=question(rules, Reason.TARGET_REFUSES_US, now),
+        )
+        settled = ports.ledger.settle(mutation_key, version=mutation.version, step=step)
+        result = Result.GAVE_UP if settled.won else Result.MOVED
+        return Submission(result=result, mutation=settled.mutation, attempts=receipts.attempts, wake=settled.wake)
+    return Submission(result=Result.PARKED, mutation=mutation, attempts=receipts.attempts, at=due)
+
+
+def _check(ports: Ports, rules: Rules, mutation: Mutation, attempt: Attempt) -> WriteRequest | Submission:
+    """Between claim and send: is the record still what the intent stands on?
+
+    Returns:
+        The request to send, or what was stored instead of sending.
+    """
+    intent = mutation.intent
+    if _may_skip(ports, rules, mutation, attempt):
+        if mutation.base_state is not None and not compare(intent.fields, mutation.base_state, rules.specs):
+            finding = Finding(next=Next.SETTLED, status=Status.OBSERVED, reason=Reason.ALREADY_SO, verdict=Presence.ONE)
+            return _settle_unsent(ports, rules, mutation, attempt, finding, found=None)
+        return _request(mutation, record=None)
+    found = find_record(ports, mutation, history=True)
+    if found.presence is Presence.UNKNOWN:
+        if found.refuses_us:
+            ports.ledger.mark_target(ports.crm.system, up=False, reason=found.detail)
+        answer = Answer(
+            outcome=AnswerClass.NOT_SENT,
+            detail="the record could not be read before the write",
+            retry_after_seconds=found.retry_after_seconds,
+        )
+        ports.ledger.store_answer(mutation.mutation_key, attempt.number, answer, request_digest=None)
+        return _after(ports, rules, mutation.mutation_key, answer)
+    if _stranger(mutation, found.record):
+        finding = Finding(
+            next=Next.ASK, status=Status.DIVERGENT, reason=Reason.CHANGED_BEFORE_WRITE, verdict=Presence.ONE
+        )
+        return _settle_unsent(ports, rules, mutation, attempt, finding, found=found)
+    look_ = Look(
+        mutation=mutation,
+        attempts=(),  # judged as it stands now: what earlier attempts left was settled before this claim could win
+        found=found,
+        asked_id=asked_id(mutation),
+        now=ports.clock.now(),
+    )
+    finding = reconciliation.find(look_, rules.target, rules.specs, effects_on(ports, mutation, found.record))
+    if finding.next is Next.SEND_AGAIN:
+        return _request(mutation, record=found.record)
+    return _settle_unsent(ports, rules, mutation, attempt, finding, found=found)
+
+
+def _may_skip(ports: Ports, rules: Rules, mutation: Mutation, attempt: Attempt) -> bool:
+    """Whether the base may stand for the check.
+
+    Only while it is young and the target keeps history of every field; only on a first attempt that neither waited nor
+    was held for a person (the claim is then the row's first change); never for a create, which needs its look-up.
+    """
+    intent = mutation.intent
+    first = attempt.number == 1 and mutation.version == _VERSION_AFTER_FIRST_CLAIM
+    if intent.creates or not first or intent.base_read_at is None or mutation.base_state is None:
+        return False
+    age = ports.clock.now() - intent.base_read_at
+    young = timedelta(0) <= age < timedelta(seconds=rules.target.base_age_seconds)
+    return young and ports.crm.keeps_history(mutation.target_object, tuple(intent.fields))
+
+
+def _stranger(mutation: Mutation, record: FoundRecord | None) -> bool:
+    """Whether the record is not the one that was planned for: it meanwhile carries another external id, or a create
+    meets a record that is not linked to us. Both are the policy's question, never overwritten."""
+    if record is None:
+        return False
+    ours = mutation.intent.record.external_id
+    if mutation.intent.creates:
+        return record.external_id != ours
+    return record.external_id is not None and record.external_id != ours
+
+
+def _request(mutation: Mutation, *, record: FoundRecord | None) -> WriteRequest:
+    intent = mutation.intent
+    provider_id = (
+        record.record_id if record is not None else mutation.provider_record_id or intent.record.provider_record_id
+    )
+    linked = record.external_id is not None if record is not None else intent.record.linked
+    return WriteRequest(
+        record=intent.record.model_copy(update={"provider_record_id": provider_id}),
+        creates=intent.creates and provider_id is None,
+        fields=intent.fields,
+        marker=mutation.mutation_key,
+        sets_external_id=not linked,
+    )
+
+
+def _settle_unsent(
+    ports: Ports, rules: Rules, mutation: Mutation, attempt: Attempt, finding: Finding, *, found: LookUp | None
+) -> Submission:
+    """The check answered the question: the attempt is completed as *not sent*, and the finding is stored."""
+    answer = Answer(outcome=AnswerClass.NOT_SENT, detail="nothing was sent: the check before the write answered")
+    ports.ledger.store_answer(mutation.mutation_key, attempt.number, answer, request_digest=None)
+    settled = store_finding(ports, rules, mutation, finding, found)
+    result = Result.SETTLED if settled.won else Result.MOVED
+    attempts = _attempts(ports, mutation.mutation_key)
+    return Submission(result=result, mutation=settled.mutation, attempts=attempts, wake=settled.wake)
+
+
+def _after(ports: Ports, rules: Rules, mutation_key: str, answer: Answer) -> Submission:
+    """What follows from a stored answer."""
+    receipts = ports.ledger.receipts(mutation_key)
+    if receipts is None:
+        raise LookupError(mutation_key)
+    mutation, attempts = receipts.mutation, receipts.attempts
+    if answer.outcome is AnswerClass.REFUSES_US:
+        ports.ledger.mark_target(ports.crm.system, up=False, reason=answer.code)
+    if answer.outcome not in {AnswerClass.NOT_SENT, AnswerClass.NOT_APPLIED}:
+        return Submission(result=Result.SENT, mutation=mutation, attempts=attempts)
+    now = ports.clock.now()
+    if progress.out_of_patience(attempts, rules.target, now):
+        step = Settlement(
+            status=Status.REJECTED,
+            reason=Reason.TARGET_REFUSES_US,
+            question=question(rules, Reason.TARGET_REFUSES_US, now),
+        )
+        settled = ports.ledger.settle(mutation_key, version=mutation.version, step=step)
+        result = Result.GAVE_UP if settled.won else Result.MOVED
+        return Submission(result=result, mutation=settled.mutation, attempts=attempts, wake=settled.wake)
+    return Submission(
+        result=Result.AGAIN, mutation=mutation, attempts=attempts, at=progress.again_at(attempts, rules.target)
+    )
+
+
+def look(ports: Ports, rules: Rules, mutation_key: str) -> Looked:
+    """Read the record back, draw the finding, and store both.
+
+    Raises:
+        LookupError: no mutation stands under the key.
+    """
+    receipts = ports.ledger.receipts(mutation_key)
+    if receipts is None:
+        raise LookupError(mutation_key)
+    mutation, attempts = receipts.mutation, receipts.attempts
+    if mutation.status not in {Status.SUBMITTED, Status.UNCERTAIN}:
+        return Looked(next=Next.SETTLED, mutation=mutation, attempts=attempts)
+    found = find_record(ports, mutation, history=True)
+    row = ports.ledger.target(ports.crm.system)
+    if found.refuses_us:
+        row = ports.ledger.mark_target(ports.crm.system, up=False, reason=found.detail)
+    elif row is not None and row.state != "up" and found.presence is not Presence.UNKNOWN:
+        row = ports.ledger.mark_target(ports.crm.system, up=True, reason=None)
+    since = attempts[-1].started_at if attempts else mutation.created_at
+    look_ = Look(
+        mutation=mutation,
+        attempts=attempts,
+        found=found,
+        asked_id=asked_id(mutation),
+        reads=1 + sum(1 for observation in receipts.observations if observation.read_at >= since),
+        refused_since=row.since if row is not None and row.state != "up" else None,
+        now=ports.clock.now(),
+    )
+    finding = reconciliation.find(look_, rules.target, rules.specs, effects_on(ports, mutation, found.record))
+    settled = store_finding(ports, rules, mutation, finding, found, asked=receipts.review is not None)
+    if not settled.won:
+        return Looked(next=Next.READ_AGAIN, mutation=settled.mutation, attempts=attempts)
+    return Looked(next=finding.next, mutation=settled.mutation, attempts=attempts, at=finding.at, wake=settled.wake)

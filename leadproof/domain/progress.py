@@ -1,0 +1,155 @@
+"""What a run does next about a mutation, read from its row: what the run remembers is never the last word."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from enum import StrEnum
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict
+
+from leadproof.domain.mutation import AnswerClass, Attempt, Mutation, Reason, Status
+from leadproof.domain.policy import Target
+from leadproof.domain.review import ReviewItem
+
+_AGAIN = frozenset({AnswerClass.NOT_SENT, AnswerClass.NOT_APPLIED})
+
+
+class StepKind(StrEnum):
+    """*write*: claim and send. *look*: read back. *depends*: another mutation comes first. *person*: a decision is
+    awaited. *done*: final."""
+
+    WRITE = "write"
+    LOOK = "look"
+    DEPENDS = "depends"
+    PERSON = "person"
+    DONE = "done"
+
+
+class Step(BaseModel):
+    """The next step of a mutation.
+
+    Attributes:
+        at: not before this time; `None`: now.
+        asks: a review item is to be opened for this reason.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    kind: StepKind
+    at: datetime | None = None
+    asks: Reason | None = None
+
+
+class MutationView(BaseModel):
+    """A mutation as a run and its status query show it; nothing personal.
+
+    Attributes:
+        attempts: number of attempts so far.
+        step: what the run does next.
+        fields: names of the intended fields; `differing`: names of those that differ.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    mutation_key: str
+    parent_key: str | None = None
+    ordinal: int
+    depends_on: tuple[str, ...] = ()
+    action_kind: str
+    target_system: str
+    target_object: str
+    status: Status
+    reason: Reason | None = None
+    version: int
+    attempts: int = 0
+    provider_record_id: str | None = None
+    answer: str | None = None
+    http_status: int | None = None
+    correlation_id: str | None = None
+    fields: tuple[str, ...] = ()
+    differing: tuple[str, ...] = ()
+    step: Step
+    review: ReviewItem | None = None
+    updated_at: datetime
+
+
+def again_at(attempts: Sequence[Attempt], target: Target) -> datetime | None:
+    """When a further attempt may be made after answers that say *not sent* or *not applied*; `None`: at once."""
+    if not attempts:
+        return None
+    latest = attempts[-1]
+    if latest.outcome not in _AGAIN or latest.ended_at is None:
+        return None
+    row = 0
+    for attempt in reversed(attempts):
+        if attempt.outcome not in _AGAIN:
+            break
+        row += 1
+    told = latest.answer.retry_after_seconds if latest.answer is not None else None
+    wait = told if told is not None else min(target.read_spacing_seconds * 2 ** (row - 1), target.probe_seconds)
+    return latest.ended_at + timedelta(seconds=max(wait, 0))
+
+
+def out_of_patience(attempts: Sequence[Attempt], target: Target, now: datetime) -> bool:
+    """Whether a row of *not sent* and *not applied* answers has lasted as long as the policy is patient."""
+    first: Attempt | None = None
+    for attempt in reversed(attempts):
+        if attempt.outcome not in _AGAIN:
+            break
+        first = attempt
+    return first is not None and now >= first.started_at + timedelta(seconds=target.patience_seconds)
+
+
+def step_of(mutation: Mutation, attempts: Sequence[Attempt], target: Target, review: ReviewItem | None) -> Step:
+    """The next step of a mutation, from its row, its attempts and its open review item."""
+    status, reason = mutation.status, mutation.reason
+    if status.final:
+        return Step(kind=StepKind.DONE)
+    if status is Status.RESERVED:
+        if reason is Reason.NEEDS_APPROVAL:
+            return Step(kind=StepKind.PERSON, asks=None if review else Reason.NEEDS_APPROVAL)
+        if mutation.depends_on:
+            return Step(kind=StepKind.DEPENDS)
+        return Step(kind=StepKind.WRITE)
+    if status is Status.DIVERGENT:
+        return Step(kind=StepKind.PERSON, asks=None if review else (reason or Reason.CHANGED_BEFORE_WRITE))
+    if status is Status.REJECTED:
+        if reason is Reason.RETRY:
+            return Step(kind=StepKind.WRITE)
+        return Step(kind=StepKind.PERSON, asks=None if review else (reason or Reason.REFUSES_THIS))
+    latest = attempts[-1].outcome if attempts else None
+    if attempts and latest in _AGAIN:
+        return Step(kind=StepKind.WRITE, at=again_at(attempts, target))
+    return Step(kind=StepKind.LOOK)
+
+
+def view_of(
+    mutation: Mutation, attempts: Sequence[Attempt], target: Target, review: ReviewItem | None, step: Step | None = None
+) -> MutationView:
+    """The view of a mutation; `step` where the caller knows better than the row (a finding's time)."""
+    receipt = mutation.acceptance_receipt
+    intended: dict[str, Any] = mutation.intended_state.fields if mutation.intended_state else {}
+    return MutationView(
+        mutation_key=mutation.mutation_key,
+        parent_key=mutation.parent_key,
+        ordinal=mutation.ordinal,
+        depends_on=mutation.depends_on,
+        action_kind=mutation.action_kind,
+        target_system=mutation.target_system,
+        target_object=mutation.target_object,
+        status=mutation.status,
+        reason=mutation.reason,
+        version=mutation.version,
+        attempts=len(attempts),
+        provider_record_id=mutation.provider_record_id,
+        answer=receipt.outcome if receipt else None,
+        http_status=receipt.http_status if receipt else None,
+        correlation_id=receipt.correlation_id if receipt else None,
+        fields=tuple(sorted(intended)),
+        differing=tuple(difference.field for difference in mutation.differences),
+        step=step or step_of(mutation, attempts, target, review),
+        review=review,
+        updated_at=mutation.updated_at,
+    )

@@ -1,0 +1,313 @@
+"""What a fresh look at the record means for a mutation, and what to do next. Pure; the workflow carries it out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from enum import StrEnum
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict
+
+from leadproof.domain.comparison import compare, moved, same
+from leadproof.domain.fields import FieldSpec
+from leadproof.domain.mutation import AnswerClass, Attempt, Difference, Mutation, Reason, Status
+from leadproof.domain.policy import Target
+from leadproof.domain.records import MARKER, Change, FoundRecord, LookUp, Presence
+
+Specs = Mapping[str, FieldSpec]
+Effects = Mapping[str, Mapping[str, Any]]
+"""Effect marker to the observed fields of an earlier effect of ours that explains a difference."""
+
+_UNANSWERED = frozenset({None, AnswerClass.UNCERTAIN})
+LONGEST_WAIT = timedelta(hours=1)
+
+
+class Next(StrEnum):
+    """What follows from a finding.
+
+    *settled*: the status answers the question. *read_again*: at a stated time. *send_again*: a further attempt may be
+    claimed. *ask*: a person. *park*: the target refuses us; look again at a stated time.
+    """
+
+    SETTLED = "settled"
+    READ_AGAIN = "read_again"
+    SEND_AGAIN = "send_again"
+    ASK = "ask"
+    PARK = "park"
+
+
+class Finding(BaseModel):
+    """What a look says, and what follows.
+
+    Attributes:
+        status: where the mutation moves now; `None` where it stays.
+        verdict: of the observation: *absent* only where absence is established, otherwise the look-up's presence.
+        at: when to look again.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    next: Next
+    status: Status | None = None
+    reason: Reason | None = None
+    differences: tuple[Difference, ...] = ()
+    verdict: str = Presence.UNKNOWN
+    at: datetime | None = None
+
+
+class Look(BaseModel):
+    """All that a finding is drawn from.
+
+    Attributes:
+        attempts: all attempts of the mutation, oldest first.
+        found: the fresh look-up.
+        asked_id: the provider id that was read, where one was known.
+        reads: how many looks there were since the latest attempt, this one included.
+        refused_since: since when the target refuses us, while it does.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    mutation: Mutation
+    attempts: tuple[Attempt, ...]
+    found: LookUp
+    asked_id: str | None
+    reads: int = 1
+    refused_since: datetime | None = None
+    now: datetime
+
+    @property
+    def latest(self) -> Attempt | None:
+        return self.attempts[-1] if self.attempts else None
+
+
+def quiet_at(attempts: Sequence[Attempt], quiescence: timedelta) -> datetime | None:
+    """When the last unanswered attempt can no longer change the target; `None` where every attempt was answered."""
+    return max((a.send_before + quiescence for a in attempts if a.outcome in _UNANSWERED), default=None)
+
+
+def landed(record: FoundRecord, mutation_key: str) -> bool:
+    """Whether the record or its marker's history says that a write of this mutation landed."""
+    return record.marker == mutation_key or any(c.value == mutation_key for c in record.history.get(MARKER, ()))
+
+
+def _window_ends(look: Look, target: Target) -> datetime:
+    if look.latest is None:
+        return look.now
+    return (look.latest.ended_at or look.latest.send_before) + target.observation_window
+
+
+def _in_window(look: Look, target: Target) -> bool:
+    """Whether the observation window is open; it never closes before an unanswered attempt is quiet."""
+    quiet = quiet_at(look.attempts, target.quiescence)
+    return look.now < max(_window_ends(look, target), quiet or look.now)
+
+
+def _later(look: Look, target: Target) -> datetime:
+    """The time of the next look: doubling from the spacing up to a fifth of the window; after it, up to an hour."""
+    spacing = timedelta(seconds=target.read_spacing_seconds) * 2 ** min(look.reads - 1, 20)
+    bound = max(target.observation_window / 5, timedelta(seconds=target.read_spacing_seconds))
+    at: datetime = look.now + min(spacing, bound if _in_window(look, target) else LONGEST_WAIT)
+    quiet = quiet_at(look.attempts, target.quiescence)
+    if quiet is not None and look.now < quiet < at:
+        return quiet
+    return at
+
+
+def _unclear(look: Look, target: Target, differences: tuple[Difference, ...] = ()) -> Finding:
+    """Nothing can be said from this look: keep reading while the window is open, then ask, and go on reading slowly."""
+    at = _later(look, target)
+    if look.found.retry_after_seconds:
+        at = max(at, look.now + timedelta(seconds=look.found.retry_after_seconds))
+    status = Status.UNCERTAIN if look.mutation.status in {Status.SUBMITTED, Status.UNCERTAIN} else None
+    if _in_window(look, target):
+        quiet = quiet_at(look.attempts, target.quiescence)
+        return Finding(next=Next.READ_AGAIN, status=status if quiet else None, differences=differences, at=at)
+    return Finding(next=Next.ASK, status=status, differences=differences, at=at)
+
+
+def _refused(look: Look, target: Target) -> Finding:
+    """The target refuses us, so nothing is known of the record; after the policy's patience a person is asked."""
+    since = look.refused_since or look.now
+    at = look.now + timedelta(seconds=target.probe_seconds)
+    if look.now < since + timedelta(seconds=target.patience_seconds):
+        return Finding(next=Next.PARK, reason=look.mutation.reason, at=at)
+    unanswered = quiet_at(look.attempts, target.quiescence) is not None
+    accepted = any(a.outcome is AnswerClass.ACCEPTED for a in look.attempts)
+    if unanswered or accepted:  # a request that may have landed is never called rejected
+        return Finding(next=Next.ASK, status=Status.UNCERTAIN, reason=Reason.TARGET_REFUSES_US, at=at)
+    return Finding(next=Next.ASK, status=Status.REJECTED, reason=Reason.TARGET_REFUSES_US)
+
+
+def _nothing_of_ours(look: Look, target: Target) -> Finding:
+    """Nothing of ours is there and every field stands at its base: the last attempt's answer decides what follows."""
+    latest = look.latest
+    if latest is None:
+        return Finding(next=Next.SEND_AGAIN, verdict=Presence.ABSENT)
+    quiet = quiet_at(look.attempts, target.quiescence)
+    if quiet is not None and look.now < quiet:
+        return Finding(next=Next.READ_AGAIN, status=Status.UNCERTAIN, at=_later(look, target))
+    if latest.outcome is AnswerClass.ACCEPTED:
+        return _unclear(look, target)
+    if latest.outcome is AnswerClass.REFUSES_THIS:
+        return Finding(next=Next.ASK, status=Status.REJECTED, reason=Reason.REFUSES_THIS, verdict=Presence.ABSENT)
+    if latest.outcome is AnswerClass.REFUSES_US:
+        settled = latest.send_before + target.quiescence
+        if look.now < settled:
+            return Finding(next=Next.READ_AGAIN, at=settled)
+        return Finding(next=Next.SEND_AGAIN, verdict=Presence.ABSENT)
+    counted = sum(1 for attempt in look.attempts if attempt.outcome in _UNANSWERED)
+    if counted >= target.max_attempts and look.mutation.reason is not Reason.RETRY:
+        return Finding(next=Next.ASK, status=Status.UNCERTAIN, verdict=Presence.ABSENT)
+    status = Status.UNCERTAIN if latest.outcome in _UNANSWERED else None
+    return Finding(next=Next.SEND_AGAIN, status=status, reason=look.mutation.reason, verdict=Presence.ABSENT)
+
+
+def _not_found(look: Look, target: Target) -> Finding:
+    """Neither among live records nor among archived, deleted or merged ones."""
+    accepted = any(attempt.outcome is AnswerClass.ACCEPTED for attempt in look.attempts)
+    if accepted:  # a create that was answered 2xx with an id is never absent, only unknown
+        return _unclear(look, target)
+    if look.mutation.intent.creates and look.asked_id is None:
+        return _nothing_of_ours(look, target)
+    if look.attempts and _in_window(look, target):
+        return _unclear(look, target)
+    return Finding(next=Next.ASK, status=Status.DIVERGENT, reason=Reason.REMOVED, verdict=Presence.REMOVED)
+
+
+def _ours(look: Look, record: FoundRecord, target: Target, specs: Specs, effects: Effects) -> Finding:
+    """A write of this mutation landed on the record."""
+    mutation = look.mutation
+    lost = overwritten_unseen(mutation, record, specs, effects)
+    if lost:
+        return Finding(
+            next=Next.ASK,
+            status=Status.DIVERGENT,
+            reason=Reason.OVERWROTE_UNSEEN_EDIT,
+            differences=lost,
+            verdict=Presence.ONE,
+        )
+    differences = compare(mutation.intent.fields, record.fields, specs, record.history)
+    if not differences:
+        return Finding(next=Next.SETTLED, status=Status.OBSERVED, verdict=Presence.ONE)
+    if all(not difference.returned for difference in differences):
+        return _unclear(look, target, differences)
+    return Finding(next=Next.ASK, status=Status.DIVERGENT, differences=differences, verdict=Presence.ONE)
+
+
+def _not_ours(look: Look, record: FoundRecord, target: Target, specs: Specs, effects: Effects) -> Finding:
+    """The record is there and no write of this mutation has landed on it."""
+    intent = look.mutation.intent
+    differences = compare(intent.fields, record.fields, specs, record.history)
+    if not differences:
+        if look.latest is None or not _in_window(look, target):
+            return Finding(next=Next.SETTLED, status=Status.OBSERVED, reason=Reason.ALREADY_SO, verdict=Presence.ONE)
+        return _unclear(look, target)
+    base = explained_base(look.mutation, record, specs, effects)
+    compared = (*intent.fields, *intent.compare_also)
+    changed = moved(base, record, compared, specs) if base is not None else differences
+    if not changed:
+        return _nothing_of_ours(look, target)
+    if any(not difference.returned for difference in changed):
+        return _unclear(look, target, differences)
+    if look.latest is not None and _in_window(look, target):
+        quiet = quiet_at(look.attempts, target.quiescence)
+        waiting = quiet is not None and look.now < quiet
+        if waiting or look.latest.outcome is AnswerClass.ACCEPTED:
+            return _unclear(look, target, differences)
+    seen = {difference.field for difference in differences}
+    elsewhere = tuple(difference for difference in changed if difference.field not in seen)
+    return Finding(
+        next=Next.ASK,
+        status=Status.DIVERGENT,
+        reason=Reason.CHANGED_BEFORE_WRITE,
+        differences=(*differences, *elsewhere),
+        verdict=Presence.ONE,
+    )
+
+
+def find(look: Look, target: Target, specs: Specs, effects: Effects | None = None) -> Finding:
+    """Draw the finding from a look.
+
+    Args:
+        target: the numbers of the target: window, spacing, quiescence, attempts, patience.
+        specs: declared types of the target's fields.
+        effects: earlier effects of ours that explain what stands on the record.
+    """
+    found = look.found
+    if found.refuses_us:
+        return _refused(look, target)
+    if found.presence is Presence.UNKNOWN:
+        return _unclear(look, target)
+    if found.presence is Presence.SEVERAL:
+        return Finding(next=Next.ASK, status=Status.DIVERGENT, reason=Reason.SEVERAL, verdict=Presence.SEVERAL)
+    if found.presence is Presence.REMOVED:
+        return Finding(next=Next.ASK, status=Status.DIVERGENT, reason=Reason.REMOVED, verdict=Presence.REMOVED)
+    record = found.record
+    if found.presence is Presence.ABSENT or record is None:
+        return _not_found(look, target)
+    if look.asked_id is not None and record.record_id != look.asked_id:
+        differences = compare(look.mutation.intent.fields, record.fields, specs, record.history)
+        return Finding(
+            next=Next.ASK,
+            status=Status.DIVERGENT,
+            reason=Reason.MERGED,
+            differences=differences,
+            verdict=Presence.ONE,
+        )
+    if landed(record, look.mutation.mutation_key):
+        return _ours(look, record, target, specs, effects or {})
+    return _not_ours(look, record, target, specs, effects or {})
+
+
+def explained_base(mutation: Mutation, record: FoundRecord, specs: Specs, effects: Effects) -> dict[str, Any] | None:
+    """The base, moved on where an earlier effect of ours explains what now stands on the record.
+
+    The base of a create is no record; where an earlier effect of ours explains that there is one, an empty record.
+    """
+    if mutation.base_state is None and not effects:
+        return None
+    base: dict[str, Any] = dict.fromkeys(mutation.intent.fields)
+    if mutation.base_state is not None:
+        base = dict(mutation.base_state)
+    for fields in effects.values():
+        for name, value in fields.items():
+            if name in record.fields and same(specs.get(name, FieldSpec()), record.fields[name], value):
+                base[name] = record.fields[name]
+    return base
+
+
+def overwritten_unseen(
+    mutation: Mutation, record: FoundRecord, specs: Specs, effects: Effects
+) -> tuple[Difference, ...]:
+    """Values that our write replaced without having seen them, from the target's history.
+
+    The value before ours must be the base, the intent itself, or explained by an earlier effect of ours.
+    """
+    ours = [change for change in record.history.get(MARKER, ()) if change.value == mutation.mutation_key]
+    if not ours or mutation.base_state is None:
+        return ()
+    written_at = ours[-1].at  # the first write of this mutation; a replay sets the same values again
+    lost = []
+    for name, wanted in sorted(mutation.intent.fields.items()):
+        before = next((c for c in record.history.get(name, ()) if c.at < written_at), None)
+        if before is None or name not in mutation.base_state:
+            continue
+        spec = specs.get(name, FieldSpec())
+        seen = [mutation.base_state[name], wanted, *(e[name] for e in effects.values() if name in e)]
+        if any(same(spec, before.value, value) for value in seen):
+            continue
+        lost.append(_lost(name, wanted, record, before))
+    return tuple(lost)
+
+
+def _lost(name: str, wanted: Any, record: FoundRecord, before: Change) -> Difference:
+    return Difference(
+        field=name,
+        intended=wanted,
+        observed=record.fields.get(name),
+        changed_by=before.by,
+        changed_at=before.at,
+        lost=before.value,
+    )

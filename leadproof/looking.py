@@ -1,0 +1,129 @@
+"""Looking at a record on behalf of a mutation, and storing what the look means. Shared by the check and the read-back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from typing import Any, NamedTuple
+
+from leadproof.domain import reconciliation
+from leadproof.domain.fields import FieldSpec
+from leadproof.domain.mutation import Mutation, Observation, Reason, Status
+from leadproof.domain.policy import Policy, Target
+from leadproof.domain.reconciliation import Finding, Next
+from leadproof.domain.records import MARKER, FoundRecord, LookUp
+from leadproof.domain.steps import Question, Settled, Settlement
+from leadproof.ports import Clock, Crm, Ledger
+
+_MOST_EXPLANATIONS = 10
+
+
+class Ports(NamedTuple):
+    """What the boundary reaches the world through."""
+
+    ledger: Ledger
+    crm: Crm
+    clock: Clock
+
+
+class Rules(NamedTuple):
+    """What of the policy the boundary needs."""
+
+    policy: Policy
+    target: Target
+    specs: Mapping[str, FieldSpec]
+
+
+def asked_id(mutation: Mutation) -> str | None:
+    """The target's own id of the record, where one is known."""
+    return mutation.provider_record_id or mutation.intent.record.provider_record_id
+
+
+def find_record(ports: Ports, mutation: Mutation, *, history: bool) -> LookUp:
+    """A fresh look: by the target's id where one is known, else by external id and the target's unique fields."""
+    intent = mutation.intent
+    fields = tuple(dict.fromkeys((*intent.fields, *intent.compare_also)))
+    asked = asked_id(mutation)
+    if asked is not None:
+        return ports.crm.read(mutation.target_object, asked, fields, history=history)
+    return ports.crm.find(intent.record, fields, history=history)
+
+
+def effects_on(ports: Ports, mutation: Mutation, record: FoundRecord | None) -> dict[str, dict[str, Any]]:
+    """Earlier effects of ours that the record's marker and its history name."""
+    if record is None:
+        return {}
+    markers = dict.fromkeys(
+        [record.marker, *(change.value for change in record.history.get(MARKER, ()))][:_MOST_EXPLANATIONS]
+    )
+    effects = {}
+    for marker in markers:
+        if isinstance(marker, str) and marker and marker != mutation.mutation_key:
+            fields = ports.ledger.explains(mutation, marker)
+            if fields is not None:
+                effects[marker] = fields
+    return effects
+
+
+def store_finding(
+    ports: Ports, rules: Rules, mutation: Mutation, finding: Finding, found: LookUp | None, *, asked: bool = False
+) -> Settled:
+    """Store a finding in one transaction: the observation, the move, and the question for a person.
+
+    Args:
+        found: what was read; `None` where the finding rests on the base alone.
+        asked: a review item is open already.
+    """
+    now = ports.clock.now()
+    observation = None
+    if found is not None:
+        observation = Observation(
+            mutation_key=mutation.mutation_key,
+            number=0,
+            read_at=now,
+            identity=ports.crm.identity,
+            verdict=finding.verdict,
+            state=_state(found, mutation),
+            differences=finding.differences,
+        )
+    record = found.record if found is not None else None
+    asks = finding.next is Next.ASK and not asked
+    step = Settlement(
+        status=finding.status or mutation.status,
+        reason=finding.reason,
+        observation=observation,
+        differences=finding.differences,
+        provider_record_id=record.record_id if record is not None and asked_id(mutation) is None else None,
+        question=question(rules, finding.reason, now, finding.status or mutation.status) if asks else None,
+    )
+    return ports.ledger.settle(mutation.mutation_key, version=mutation.version, step=step)
+
+
+def _state(found: LookUp, mutation: Mutation) -> dict[str, Any]:
+    """The state receipt: as read and as normalised, the marker found, and who changed what since the base."""
+    record = found.record
+    state: dict[str, Any] = {
+        "presence": found.presence.value,
+        "record_ids": list(found.record_ids),
+        "detail": found.detail,
+    }
+    if record is None:
+        return state
+    return state | {
+        "record_id": record.record_id,
+        "external_id": record.external_id,
+        "marker": record.marker,
+        "ours": reconciliation.landed(record, mutation.mutation_key),
+        "fields": record.fields,
+        "raw": record.raw,
+        "changes": {
+            name: [change.model_dump(mode="json") for change in changes[:5]] for name, changes in record.history.items()
+        },
+    }
+
+
+def question(rules: Rules, reason: Reason | None, now: datetime, status: Status | None = None) -> Question:
+    """The question that a finding puts to a person, in the default queue."""
+    name, queue = rules.policy.queue(None)
+    asked = reason or (status.value if status is not None else "uncertain")
+    return Question(reason=str(asked), queue=name, due_at=now + timedelta(hours=queue.due_hours))
