@@ -1,0 +1,7 @@
+"""`leadproof demo`."""
+
+from __future__ import annotations
+
+
+def demo() -> None:
+    """x"""

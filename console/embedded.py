@@ -1,0 +1,133 @@
+"""The settings of an embedded stack: what `up` decides instead of a person."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib.resources import files
+from typing import Any
+
+from console.data_dir import DataDir
+from console.free_ports import HOST
+from leadproof.settings import Settings, variable
+
+PORTAL_ID = "62515"
+APP_ID = "54321"
+"""The sandbox's account and app; HubSpot's own documentation uses them."""
+
+STANDARD_SOURCE = "form"
+"""The generic source that the embedded policy knows."""
+
+API_TOKEN_NAME = "local"  # noqa: S105  a name
+SANDBOX_TOKEN = "sandbox"  # noqa: S105  the sandbox takes any
+
+
+@dataclass(frozen=True, slots=True)
+class Ports:
+    """Where the stack's processes listen; `sandbox` is `None` where none is wanted."""
+
+    temporal: int
+    ui: int
+    starter: int
+    sandbox: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Secrets:
+    """The embedded stack's secrets, from the environment or made up."""
+
+    hubspot: str
+    api_token: str
+    decision_key: str
+    standard: dict[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Addresses:
+    """What `up --json` prints."""
+
+    temporal: str
+    namespace: str
+    ui: str
+    starter: str
+    sandbox: str | None
+    ledger: str
+
+    @classmethod
+    def of(cls, ports: Ports, data_dir: DataDir, settings: Settings) -> Addresses:
+        return cls(
+            temporal=f"{HOST}:{ports.temporal}",
+            namespace=settings.temporal_namespace,
+            ui=f"http://{HOST}:{ports.ui}",
+            starter=f"http://{HOST}:{ports.starter}",
+            sandbox=None if ports.sandbox is None else f"http://{HOST}:{ports.sandbox}",
+            ledger=f"sqlite:///{data_dir.ledger}",
+        )
+
+
+def secrets_of(settings: Settings, data_dir: DataDir) -> Secrets:
+    """The secrets that the environment sets; where it sets none, those that the directory keeps."""
+    hubspot, tokens, standard = settings.hubspot_webhook_secrets, settings.api_tokens, settings.standard_secrets
+    return Secrets(
+        hubspot=hubspot[0].get_secret_value() if hubspot else data_dir.kept_secret("hubspot"),
+        api_token=max(tokens, key=lambda token: len(token.rights)).token.get_secret_value()
+        if tokens
+        else data_dir.kept_secret("api_token"),
+        decision_key=settings.decision_key.get_secret_value()
+        if settings.decision_key
+        else data_dir.kept_secret("decision_key"),
+        standard={name: secrets[0].get_secret_value() for name, secrets in standard.items()}
+        if standard
+        else {STANDARD_SOURCE: data_dir.kept_secret(f"standard_{STANDARD_SOURCE}", prefix="whsec_")},
+    )
+
+
+def variables(settings: Settings, addresses: Addresses, ports: Ports, secrets: Secrets) -> dict[str, str]:
+    """The environment variables that make every process and command use the stack; the rest stays as it is set."""
+    given = settings.model_fields_set
+    chosen: dict[str, str] = {
+        "ledger_url": addresses.ledger,
+        "temporal_address": addresses.temporal,
+        "temporal_namespace": addresses.namespace,
+        "temporal_api_key": "",  # a key of the environment is for another Temporal, and would switch TLS on
+        "temporal_tls": "false",
+        "temporal_ui_url": addresses.ui,
+        "starter_host": HOST,
+        "starter_port": str(ports.starter),
+        "starter_url": addresses.starter,
+        "decision_key": secrets.decision_key,
+    }
+    if "policy" not in given:
+        chosen["policy"] = str(files("leadproof") / "embedded_policy.toml")
+    if addresses.sandbox is not None or "public_url" not in given:
+        chosen["public_url"] = addresses.starter
+    if not settings.api_tokens:
+        chosen["api_tokens"] = f"{API_TOKEN_NAME}:events+read+decide:{secrets.api_token}"
+    if not settings.hubspot_webhook_secrets:
+        chosen["hubspot_webhook_secrets"] = secrets.hubspot
+    if not settings.standard_secrets:
+        chosen["standard_secrets"] = ";".join(f"{name}={secret}" for name, secret in secrets.standard.items())
+    if addresses.sandbox is not None:
+        chosen["hubspot_token"] = SANDBOX_TOKEN
+        chosen["hubspot_base_url"] = f"{addresses.sandbox}/hubspot"
+        chosen["hubspot_portal_id"] = PORTAL_ID
+        chosen["hubspot_app_id"] = APP_ID
+    return {variable(field): value for field, value in chosen.items()}
+
+
+def as_json(addresses: Addresses, secrets: Secrets, worker_pids: list[int]) -> dict[str, Any]:
+    """The one line of `up --json`."""
+    return {
+        "temporal": addresses.temporal,
+        "namespace": addresses.namespace,
+        "ui": addresses.ui,
+        "starter": addresses.starter,
+        "sandbox": addresses.sandbox,
+        "ledger": addresses.ledger,
+        "worker_pids": worker_pids,
+        "secrets": {
+            "hubspot": secrets.hubspot,
+            "api_token": secrets.api_token,
+            "salesforce_path": None,  # no Salesforce source in this version
+            "standard": secrets.standard,
+        },
+    }

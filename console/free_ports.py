@@ -1,0 +1,55 @@
+"""Ports of this machine: which are free, and a sentence where one is not."""
+
+from __future__ import annotations
+
+import random
+import socket
+
+from leadproof.domain.errors import ConfigurationRefused
+
+_FROM, _TO = 15_000, 30_000
+"""Below the ports that systems give to outgoing connections, which could take a free one before its process does."""
+
+HOST = "127.0.0.1"
+
+
+def is_free(port: int) -> bool:
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # a closed connection that lingers takes nothing
+        try:
+            probe.bind((HOST, port))
+        except OSError:
+            return False
+    return True
+
+
+def any_free(taken: set[int]) -> int:
+    """A port that is free now and not in `taken`, to which it is added."""
+    for port in random.sample(range(_FROM, _TO), 200):
+        if port not in taken and is_free(port):
+            taken.add(port)
+            return port
+    raise ConfigurationRefused(f"no free port between {_FROM} and {_TO} was found on {HOST}")
+
+
+def claim(port: int, *, what: str, option: str, taken: set[int]) -> int:
+    """The wanted port, or any free one for 0.
+
+    Args:
+        port: the wanted port.
+        what: who would listen on it.
+        option: the option that chooses another.
+        taken: ports already given away; the answer is added.
+
+    Raises:
+        ConfigurationRefused: something else listens there.
+    """
+    if port == 0:
+        return any_free(taken)
+    if port in taken or not is_free(port):
+        raise ConfigurationRefused(
+            f"port {port}, where {what} would listen, is taken; stop what listens there or choose another with "
+            f"{option} (0 takes any free port)"
+        )
+    taken.add(port)
+    return port
