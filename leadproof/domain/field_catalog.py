@@ -8,6 +8,7 @@ from typing import Final
 
 from leadproof.domain.fields import FieldSpec, FieldType
 from leadproof.domain.policy import Policy
+from leadproof.domain.records import MARKER
 
 EMAIL: Final = "email"
 OWNER: Final = "owner"
@@ -50,14 +51,34 @@ CATALOG: Final[Mapping[str, FieldSpec]] = MappingProxyType(
 )
 """The built-in fields: our name and its declaration."""
 
+ABOUT_THE_LEAD: Final[tuple[str, ...]] = (
+    EMAIL,
+    "phone",
+    "first_name",
+    "last_name",
+    "company",
+    "website",
+    "title",
+    "country",
+    "region",
+    "employees",
+    "message",
+    "utm_source",
+    "utm_medium",
+    "utm_campaign",
+    "utm_term",
+    "utm_content",
+)
+"""What a lead says of itself, as opposed to what we decide about it."""
+
 FIRST_TOUCH: Final = frozenset({"utm_source", "utm_medium", "utm_campaign", "utm_term", "utm_content"})
 """Written once: a value that stands there came first and is never overwritten."""
 
 CONSENT: Final = frozenset({"email_opt_out", "do_not_call"})
 """True means that the person said no. We may tighten consent and never loosen it."""
 
-CHOSEN_FROM_OPTIONS: Final = (LIFECYCLE_STAGE, LEAD_STATUS, DISQUALIFICATION_REASON)
-"""Built-in fields whose values the target lists."""
+PROTECTED: Final = frozenset({MARKER, "external_id", "record_id"})
+"""Names that stand for identity and marker; no policy and no plan sets them."""
 
 
 def specs_for(policy: Policy, target_system: str) -> dict[str, FieldSpec]:

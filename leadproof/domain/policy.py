@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field
 
 from leadproof.domain.events import Scope
 from leadproof.domain.fields import FieldSpec
@@ -14,12 +14,29 @@ from leadproof.domain.plan import ActionKind, TargetObject
 _FROZEN = ConfigDict(frozen=True, extra="forbid")
 
 
+def _listed(value: Any) -> Any:
+    return value if isinstance(value, list | tuple) else (value,)
+
+
+def _no_action(value: Any) -> Any:
+    return None if value == "none" else value
+
+
+_Seconds = Annotated[float, Field(ge=0, le=10_000_000, allow_inf_nan=False)]
+_SomeSeconds = Annotated[float, Field(gt=0, le=10_000_000, allow_inf_nan=False)]
+_Days = Annotated[float, Field(ge=0, le=100_000, allow_inf_nan=False)]
+_Hours = Annotated[float, Field(gt=0, le=1_000_000, allow_inf_nan=False)]
+_Bound = Annotated[float, Field(allow_inf_nan=False)]
+_Texts = Annotated[tuple[str, ...], BeforeValidator(_listed)]  # one text, or a list of them
+_Values = Annotated[tuple[Any, ...], BeforeValidator(_listed)]
+
+
 class ScopeEntry(BaseModel):
     """From when on an event kind has a scope; decided by the event's own time of occurrence."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
 
-    from_: datetime = Field(alias="from")
+    from_: AwareDatetime = Field(alias="from")
     scope: Scope
 
 
@@ -80,18 +97,18 @@ class Target(BaseModel):
 
     model_config = _FROZEN
 
-    apply_lag_seconds: float = Field(ge=0)
-    apply_lag_source: str
-    connect_timeout_seconds: float = Field(default=5, gt=0)
-    call_timeout_seconds: float = Field(default=15, gt=0)
-    send_within_seconds: float = Field(default=10, gt=0)
-    clock_margin_seconds: float = Field(default=2, ge=0)
-    observation_window_seconds: float = Field(default=300, gt=0)
-    read_spacing_seconds: float = Field(default=2, gt=0)
-    base_age_seconds: float = Field(default=60, ge=0)
-    max_attempts: int = Field(default=3, ge=1)
-    patience_seconds: float = Field(default=3600, ge=0)
-    probe_seconds: float = Field(default=30, gt=0)
+    apply_lag_seconds: _Seconds
+    apply_lag_source: str = Field(min_length=1)
+    connect_timeout_seconds: _SomeSeconds = 5
+    call_timeout_seconds: _SomeSeconds = 15
+    send_within_seconds: _SomeSeconds = 10
+    clock_margin_seconds: _Seconds = 2
+    observation_window_seconds: _SomeSeconds = 300
+    read_spacing_seconds: _SomeSeconds = 2
+    base_age_seconds: _Seconds = 60
+    max_attempts: int = Field(default=3, ge=1, le=100)
+    patience_seconds: _Seconds = 3600
+    probe_seconds: _SomeSeconds = 30
     found_unlinked: Literal["link", "review"] = "review"
     linked_elsewhere: Literal["review"] = "review"
     fields: dict[str, TargetField] = {}
@@ -110,19 +127,23 @@ class Condition(BaseModel):
     """A condition over the snapshot; all parts must hold, an empty one always holds.
 
     Attributes:
+        source: source systems of which the lead must come from one.
         equals: field to the values of which one must stand there, compared in normal form.
+        email_domain: domains of which one must be the e-mail address's; a subdomain is another domain.
         present: fields that must not be empty.
-        absent: fields that must be empty.
+        absent: fields that must be empty; one that the source did not return counts as empty here.
         at_least, at_most: bounds of number fields; a missing value is in no bounds.
     """
 
     model_config = _FROZEN
 
-    equals: dict[str, tuple[Any, ...]] = {}
-    present: tuple[str, ...] = ()
-    absent: tuple[str, ...] = ()
-    at_least: dict[str, float] = {}
-    at_most: dict[str, float] = {}
+    source: _Texts = ()
+    equals: dict[str, _Values] = {}
+    email_domain: _Texts = ()
+    present: _Texts = ()
+    absent: _Texts = ()
+    at_least: dict[str, _Bound] = {}
+    at_most: dict[str, _Bound] = {}
 
 
 class ActionPermission(BaseModel):
@@ -156,9 +177,9 @@ class Approval(BaseModel):
 
     name: str
     action: ActionKind | None = None
-    sets: tuple[str, ...] = ()
+    sets: _Texts = ()
     when: Condition = Condition()
-    below_confidence: float | None = None
+    below_confidence: float | None = Field(default=None, ge=0, le=1)
     why: str
     queue: str = "default"
 
@@ -167,6 +188,7 @@ class Rule(BaseModel):
     """A rule of the rules planner; the first whose condition holds gives the action.
 
     Attributes:
+        action: `None` (in the text `"none"`): a lead for which this rule holds is left as it is.
         fields: our field name to value; `owner` by its name in `owners`.
     """
 
@@ -174,8 +196,9 @@ class Rule(BaseModel):
 
     name: str
     when: Condition = Condition()
-    action: ActionKind | None = ActionKind.QUALIFY
+    action: Annotated[ActionKind | None, BeforeValidator(_no_action)] = ActionKind.QUALIFY
     target: str = "hubspot"
+    object: TargetObject = TargetObject.CONTACT
     fields: dict[str, Any] = {}
     reason: str = ""
 
@@ -190,7 +213,7 @@ class Queue(BaseModel):
 
     model_config = _FROZEN
 
-    due_hours: float = Field(default=24, gt=0)
+    due_hours: _Hours = 24
     raw_signals_count: bool = True
 
 
@@ -205,9 +228,9 @@ class Retention(BaseModel):
 
     model_config = _FROZEN
 
-    keys_days: dict[ActionKind, float] = {}
-    human_rerun_days: float = Field(default=30, ge=0)
-    personal_days: float = Field(default=365, gt=0)
+    keys_days: dict[ActionKind, _Days] = {}
+    human_rerun_days: _Days = 30
+    personal_days: _Days = Field(default=365, gt=0)
 
 
 class Policy(BaseModel):
@@ -218,6 +241,8 @@ class Policy(BaseModel):
         planner: `rules` or `claude`.
         owners: a name for people to the target's owner id, per target.
         stages: lifecycle stages in their order, lowest first, per target; the guard knows from it what is backward.
+        values: the values that other picklist fields may be given, per target and field; a field that is not listed
+            takes any value of its type.
         sources: longest retry window in hours, per source.
     """
 
@@ -231,12 +256,13 @@ class Policy(BaseModel):
     targets: dict[str, Target]
     owners: dict[str, dict[str, str]] = {}
     stages: dict[str, tuple[str, ...]] = {}
+    values: dict[str, dict[str, tuple[str, ...]]] = {}
     actions: tuple[ActionPermission, ...]
     approvals: tuple[Approval, ...] = ()
     rules: tuple[Rule, ...] = ()
     queues: dict[str, Queue]
     retention: Retention = Retention()
-    sources: dict[str, float] = {}
+    sources: dict[str, _Hours] = {}
 
     def event_kind(self, source: str, kind: str) -> EventKind | None:
         return next((event for event in self.events if event.source == source and event.kind == kind), None)

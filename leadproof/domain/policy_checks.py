@@ -1,0 +1,253 @@
+"""What must be true of a policy in itself, beyond its shape."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from typing import Final, NamedTuple
+
+from leadproof.domain import field_catalog
+from leadproof.domain.field_catalog import LIFECYCLE_STAGE, OWNER, PROTECTED, specs_for
+from leadproof.domain.field_values import ValueRefused, usable_value
+from leadproof.domain.fields import FieldType
+from leadproof.domain.plan import ActionKind
+from leadproof.domain.policy import ActionPermission, Condition, Policy, Rule, Target
+
+_VERSION: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+_FIELD: Final = re.compile(r"[a-z][a-z0-9_]*")
+_STAGE_MOVES: Final = frozenset({ActionKind.CLEAR_STAGE, ActionKind.SET_STAGE})
+_NUMBERS: Final = frozenset({FieldType.NUMBER, FieldType.MONEY})
+
+
+class Fault(NamedTuple):
+    """What is wrong, and under which path of the model."""
+
+    path: tuple[str | int, ...]
+    why: str
+
+
+def consistency(policy: Policy) -> Iterator[Fault]:
+    """Every fault of a policy in itself."""
+    if not _VERSION.fullmatch(policy.version):
+        yield Fault(("version",), "the version is made of letters, digits, dots, hyphens and underscores")
+    if "default" not in policy.queues:
+        yield Fault(("queues",), "a queue named 'default' is required")
+    yield from _events(policy)
+    for name, target in policy.targets.items():
+        yield from _target(name, target)
+    yield from _vocabulary(policy)
+    for position, permission in enumerate(policy.actions):
+        yield from _permission(policy, position, permission)
+    yield from _approvals(policy)
+    yield from _rules(policy)
+    yield from _retention(policy)
+
+
+def _events(policy: Policy) -> Iterator[Fault]:
+    yield from _twice("events", [f"{event.source} {event.kind}" for event in policy.events], "event kind")
+    for position, event in enumerate(policy.events):
+        if event.source not in policy.sources:
+            yield Fault(
+                ("events", position, "source"),
+                f"the source {event.source!r} has no retry window in [sources]",
+            )
+        for later in range(1, len(event.scopes)):
+            if event.scopes[later].from_ <= event.scopes[later - 1].from_:
+                yield Fault(
+                    ("events", position, "scopes", later, "from"),
+                    f"the scopes of {event.source} {event.kind} are not in ascending order of 'from'",
+                )
+
+
+def _target(name: str, target: Target) -> Iterator[Fault]:
+    here = ("targets", name)
+    if target.call_timeout_seconds <= target.connect_timeout_seconds:
+        yield Fault(
+            (*here, "call_timeout_seconds"),
+            f"{name}: call_timeout_seconds ({target.call_timeout_seconds:g}) must be more than "
+            f"connect_timeout_seconds ({target.connect_timeout_seconds:g})",
+        )
+    if not 1 <= target.send_within_seconds <= 60:
+        yield Fault(
+            (*here, "send_within_seconds"),
+            f"{name}: send_within_seconds ({target.send_within_seconds:g}) must be between 1 and 60",
+        )
+    needed = target.quiescence.total_seconds() + target.send_within_seconds
+    if target.observation_window_seconds < needed:
+        yield Fault(
+            (*here, "observation_window_seconds"),
+            f"{name}: observation_window_seconds ({target.observation_window_seconds:g}) does not cover "
+            f"send_within_seconds, connect_timeout_seconds, apply_lag_seconds and clock_margin_seconds "
+            f"({needed:g} together)",
+        )
+    if target.read_spacing_seconds >= target.observation_window_seconds:
+        yield Fault(
+            (*here, "read_spacing_seconds"),
+            f"{name}: read_spacing_seconds ({target.read_spacing_seconds:g}) must be less than "
+            f"observation_window_seconds ({target.observation_window_seconds:g})",
+        )
+    for field, declared in target.fields.items():
+        if field in PROTECTED:
+            yield Fault((*here, "fields", field), f"the field {field!r} is ours alone")
+        elif not _FIELD.fullmatch(field):
+            yield Fault((*here, "fields", field), f"the field name {field!r} is not lower_case_with_underscores")
+        same = [other for other, further in target.fields.items() if further.property == declared.property]
+        if same[0] != field:
+            yield Fault(
+                (*here, "fields", field, "property"),
+                f"the property {declared.property!r} already stands for {same[0]!r}",
+            )
+
+
+def _vocabulary(policy: Policy) -> Iterator[Fault]:
+    for section in ("owners", "stages", "values"):
+        for target in getattr(policy, section):
+            if target not in policy.targets:
+                yield Fault((section, target), f"the target {target!r} is not in this policy")
+    for target, owners in policy.owners.items():
+        for name, owner_id in owners.items():
+            if any(name == other_id and name != owner_id for other_id in owners.values()):
+                yield Fault(("owners", target, name), f"the owner name {name!r} is another owner's id")
+    for target, stages in policy.stages.items():
+        yield from _distinct(("stages", target), stages, "stage")
+    for target, values in policy.values.items():
+        known = specs_for(policy, target)
+        for field, listed in values.items():
+            if field not in known:
+                yield Fault(("values", target, field), f"the field {field!r} is unknown")
+            yield from _distinct(("values", target, field), listed, "value")
+
+
+def _permission(policy: Policy, position: int, permission: ActionPermission) -> Iterator[Fault]:
+    here = ("actions", position)
+    triples = [(other.kind, other.target, other.object) for other in policy.actions]
+    if triples.index((permission.kind, permission.target, permission.object)) != position:
+        yield Fault(here, f"{permission.kind} on {permission.target} {permission.object} is permitted twice")
+    if permission.target not in policy.targets:
+        yield Fault((*here, "target"), f"the target {permission.target!r} is not in this policy")
+        return
+    known = specs_for(policy, permission.target)
+    for part in ("fields", "compare_also"):
+        for index, field in enumerate(getattr(permission, part)):
+            if field in PROTECTED:
+                yield Fault((*here, part, index), f"the field {field!r} is ours alone")
+            elif field not in known:
+                yield Fault((*here, part, index), f"the field {field!r} is unknown")
+    yield from _distinct((*here, "fields"), permission.fields, "field")
+    if permission.kind in _STAGE_MOVES and permission.fields != (LIFECYCLE_STAGE,):
+        yield Fault((*here, "fields"), f"{permission.kind} is about the field {LIFECYCLE_STAGE!r} alone")
+    if LIFECYCLE_STAGE in permission.fields and not policy.stages.get(permission.target):
+        yield Fault(
+            (*here, "fields"), f"{LIFECYCLE_STAGE!r} is permitted, but [stages] says nothing of {permission.target}"
+        )
+    if OWNER in permission.fields and not policy.owners.get(permission.target):
+        yield Fault((*here, "fields"), f"{OWNER!r} is permitted, but [owners.{permission.target}] names nobody")
+
+
+def _approvals(policy: Policy) -> Iterator[Fault]:
+    yield from _twice("approvals", [approval.name for approval in policy.approvals], "approval")
+    fields = _fields_of_any_target(policy)
+    for position, approval in enumerate(policy.approvals):
+        here = ("approvals", position)
+        if approval.queue not in policy.queues:
+            yield Fault((*here, "queue"), f"the queue {approval.queue!r} is not in this policy")
+        if approval.action is not None and approval.action not in {action.kind for action in policy.actions}:
+            yield Fault((*here, "action"), f"{approval.action} is an action that this policy does not permit")
+        for index, field in enumerate(approval.sets):
+            if field not in fields:
+                yield Fault((*here, "sets", index), f"the field {field!r} is unknown")
+        yield from _condition(policy, (*here, "when"), approval.when)
+
+
+def _rules(policy: Policy) -> Iterator[Fault]:
+    yield from _twice("rules", [rule.name for rule in policy.rules], "rule")
+    always = next((i for i, rule in enumerate(policy.rules) if rule.when == Condition()), len(policy.rules))
+    for position, rule in enumerate(policy.rules):
+        here = ("rules", position)
+        yield from _condition(policy, (*here, "when"), rule.when)
+        if position > always:
+            yield Fault(here, f"the rule {rule.name!r} is never reached: {policy.rules[always].name!r} always holds")
+        if rule.action is not None:
+            yield from _proposal(policy, here, rule, rule.action)
+        elif rule.fields:
+            yield Fault((*here, "fields"), f"the rule {rule.name!r} does nothing and sets fields")
+
+
+def _proposal(policy: Policy, here: tuple[str | int, ...], rule: Rule, action: ActionKind) -> Iterator[Fault]:
+    if rule.target not in policy.targets:
+        yield Fault((*here, "target"), f"the target {rule.target!r} is not in this policy")
+        return
+    permission = policy.permission(action, rule.target, rule.object)
+    if permission is None or action is ActionKind.CLEAR_STAGE:
+        what = f"{action} on {rule.target} {rule.object}"
+        why = "is made by the guard alone" if permission is not None else "is not permitted by any [[action]]"
+        yield Fault((*here, "action"), f"the rule {rule.name!r} proposes {what}, which {why}")
+        return
+    if not rule.fields and action is not ActionKind.CREATE:
+        yield Fault(here, f"the rule {rule.name!r} sets no field")
+    for field, value in rule.fields.items():
+        if field not in permission.fields:
+            yield Fault(
+                (*here, "fields", field),
+                f"the rule {rule.name!r} sets {field!r}, which {action} on {rule.target} {rule.object} may not",
+            )
+        else:
+            try:
+                usable_value(policy, rule.target, field, value)
+            except ValueRefused as refused:
+                yield Fault((*here, "fields", field), f"the rule {rule.name!r} proposes {value!r}: {refused}")
+
+
+def _condition(policy: Policy, here: tuple[str | int, ...], condition: Condition) -> Iterator[Fault]:
+    fields = _fields_of_any_target(policy)
+    for index, source in enumerate(condition.source):
+        if source not in policy.sources:
+            yield Fault((*here, "source", index), f"the source {source!r} is not in [sources]")
+    for part in ("present", "absent"):
+        for index, field in enumerate(getattr(condition, part)):
+            if field not in fields:
+                yield Fault((*here, part, index), f"the field {field!r} is unknown")
+    for part in ("equals", "at_least", "at_most"):
+        for field in getattr(condition, part):
+            if field not in fields:
+                yield Fault((*here, part, field), f"the field {field!r} is unknown")
+            elif part != "equals" and fields[field] not in _NUMBERS:
+                yield Fault((*here, part, field), f"the field {field!r} is no number")
+
+
+def _retention(policy: Policy) -> Iterator[Fault]:
+    if not policy.sources:
+        return
+    slowest = max(policy.sources, key=lambda source: policy.sources[source])
+    hours, rerun = policy.sources[slowest], policy.retention.human_rerun_days
+    for kind in dict.fromkeys(permission.kind for permission in policy.actions):
+        days = policy.retention.keys_days.get(kind)
+        here = ("retention", "keys_days", kind.value)
+        if days is None:
+            yield Fault(here, f"retention.keys_days does not say how long keys of {kind} are remembered")
+        elif days < hours / 24 + rerun:
+            yield Fault(
+                here,
+                f"keys of {kind} are remembered for {days:g} days, less than the {hours:g} hours in which "
+                f"{slowest} retries and the {rerun:g} days of human_rerun_days together",
+            )
+
+
+def _fields_of_any_target(policy: Policy) -> dict[str, FieldType]:
+    known = {name: spec.type for name, spec in field_catalog.CATALOG.items()}
+    for target in policy.targets:
+        known.update({name: spec.type for name, spec in specs_for(policy, target).items()})
+    return known
+
+
+def _twice(section: str, names: list[str], what: str) -> Iterator[Fault]:
+    for position, name in enumerate(names):
+        if name in names[:position]:
+            yield Fault((section, position), f"the {what} {name!r} is there twice")
+
+
+def _distinct(path: tuple[str | int, ...], listed: Iterable[str], what: str) -> Iterator[Fault]:
+    for name, count in Counter(listed).items():
+        if count > 1:
+            yield Fault(path, f"the {what} {name!r} is there twice")

@@ -1,0 +1,78 @@
+"""What must be true of a policy against what a target says of itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from leadproof.domain.field_catalog import LIFECYCLE_STAGE, specs_for
+from leadproof.domain.fields import FieldType
+from leadproof.domain.policy import Policy
+from leadproof.domain.policy_checks import Fault
+from leadproof.domain.records import Description
+
+
+def against(policy: Policy, description: Description) -> Iterator[Fault]:
+    """Every fault of a policy against one target; none where the policy does not name the target."""
+    system = description.system
+    if system in policy.targets:
+        yield from _owners(policy, description)
+        yield from _fields(policy, description)
+        yield from _stages(policy, description)
+        yield from _values(policy, description)
+
+
+def _owners(policy: Policy, description: Description) -> Iterator[Fault]:
+    system = description.system
+    active = {owner.owner_id: owner.active for owner in description.owners}
+    for name, owner_id in policy.owners.get(system, {}).items():
+        if owner_id not in active:
+            yield Fault(("owners", system, name), f"{system} has no owner {owner_id} ({name})")
+        elif not active[owner_id]:
+            yield Fault(("owners", system, name), f"the owner {owner_id} ({name}) is not active in {system}")
+
+
+def _fields(policy: Policy, description: Description) -> Iterator[Fault]:
+    system = description.system
+    for position, permission in enumerate(policy.actions):
+        for part in ("fields", "compare_also") if permission.target == system else ():
+            for index, field in enumerate(getattr(permission, part)):
+                found = description.fields.get(field)
+                if found is None:
+                    yield Fault(("actions", position, part, index), f"{system} has no field for {field!r}")
+                elif part == "fields" and not found.writable:
+                    yield Fault(("actions", position, part, index), f"{system} does not let us write {field!r}")
+
+
+def _stages(policy: Policy, description: Description) -> Iterator[Fault]:
+    system = description.system
+    order = _options(description, LIFECYCLE_STAGE)
+    stages = policy.stages.get(system, ())
+    for index, stage in enumerate(stages):
+        if order and stage not in order:
+            yield Fault(("stages", system, index), f"{system} has no stage {stage!r}")
+    known = [stage for stage in stages if stage in order]
+    if known != sorted(known, key=order.index):
+        yield Fault(("stages", system), f"the stages of {system} stand in another order there: {', '.join(order)}")
+
+
+def _values(policy: Policy, description: Description) -> Iterator[Fault]:
+    system = description.system
+    specs = specs_for(policy, system)
+    for field, listed in policy.values.get(system, {}).items():
+        options = _options(description, field)
+        for index, value in enumerate(listed):
+            if options and value not in options:
+                yield Fault(("values", system, field, index), f"{system} has no option {value!r} for {field!r}")
+    for position, rule in enumerate(policy.rules):
+        for field, value in rule.fields.items() if rule.target == system else ():
+            options = _options(description, field)
+            if options and specs[field].type is FieldType.PICKLIST and value not in options:
+                yield Fault(
+                    ("rules", position, "fields", field),
+                    f"the rule {rule.name!r}: {system} has no option {value!r} for {field!r}",
+                )
+
+
+def _options(description: Description, field: str) -> tuple[str, ...]:
+    found = description.fields.get(field)
+    return found.options if found is not None else ()
