@@ -1,0 +1,1 @@
+"""Deliveries: one strict reading of a body, its signature, and the lead events that it carries."""
