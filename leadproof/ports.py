@@ -156,8 +156,8 @@ class Ledger(Protocol):
         """The key of the *create* mutation of ours that names this external id as its target record."""
         ...
 
-    def knows_marker(self, marker: str) -> bool:
-        """Whether a mutation stands under this key."""
+    def wrote(self, mutation_key: str, field: str, value: object) -> bool:
+        """Whether a mutation of ours stands under this key that intends exactly this value of this field."""
         ...
 
     # -- planning ------------------------------------------------------------------------------------------------
