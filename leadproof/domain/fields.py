@@ -6,18 +6,22 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterable
 from datetime import UTC, date, datetime, time
-from decimal import Decimal, InvalidOperation
+from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal, InvalidOperation
 from enum import StrEnum
 
 import phonenumbers
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
+from leadproof.domain import countries
 from leadproof.domain.errors import MalformedValue
 
 Normal = str | bool | list[str] | None
 """A normal form: JSON, and equal exactly when the values mean the same."""
 
 _ASCII_SPACE = " \t\r\n\f\v"
+_LARGEST_EXPONENT = 400
+_EXACT = Context(prec=2 * _LARGEST_EXPONENT + 100, Emax=MAX_EMAX, Emin=MIN_EMIN)  # the default one rounds to 28 digits
+_DOMAIN = re.compile(r"[a-z0-9._-]+")
 
 
 class FieldType(StrEnum):
@@ -45,7 +49,7 @@ class FieldSpec(BaseModel):
         type: decides the normal form.
         free: free text; it is in no key and no fingerprint.
         region: ISO 3166 code that a phone number without a country code is read in.
-        decimals: minor units of an amount.
+        decimals: minor units of an amount: 2 for EUR, 0 for JPY.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -53,7 +57,7 @@ class FieldSpec(BaseModel):
     type: FieldType = FieldType.TEXT
     free: bool = False
     region: str | None = None
-    decimals: int = 2
+    decimals: int = Field(default=2, ge=0, le=6)
 
 
 def _refuse(spec: FieldSpec, why: str) -> MalformedValue:
@@ -67,36 +71,54 @@ def _text(spec: FieldSpec, value: object) -> str:
         return _number(spec, value)
     if not isinstance(value, str):
         raise _refuse(spec, "it is no text")
+    if any(one == "\x00" or "\ud800" <= one <= "\udfff" for one in value):
+        raise _refuse(spec, "it contains a character that cannot be stored")
     return unicodedata.normalize("NFC", value.strip(_ASCII_SPACE))
 
 
+def _folded(text: str) -> str:
+    # case folding can leave the normal form and the normal form can leave case folding, so both until nothing moves
+    while (again := unicodedata.normalize("NFC", text.casefold())) != text:
+        text = again
+    return text
+
+
 def _email(spec: FieldSpec, value: object) -> str:
-    text = _text(spec, value)
+    text = _folded(_text(spec, value))
     local, at, domain = text.rpartition("@")
-    if not at:
-        return text.casefold()
     try:
-        ascii_domain = domain.encode("idna").decode("ascii")
+        ascii_domain = domain.encode("idna").decode("ascii").lower()
     except UnicodeError:
-        ascii_domain = domain
-    return f"{local.casefold()}@{ascii_domain.casefold()}"
+        return text
+    return f"{local}@{ascii_domain}" if at and _DOMAIN.fullmatch(ascii_domain) else text
 
 
 def _phone(spec: FieldSpec, value: object) -> str:
     text = _text(spec, value)
+    digits = "".join(str(unicodedata.digit(one)) for one in unicodedata.normalize("NFKC", text) if one.isdecimal())
+    for spelling in (text, digits):
+        try:
+            parsed = phonenumbers.parse(spelling, spec.region)
+        except phonenumbers.NumberParseException:
+            continue
+        number = phonenumbers.format_number(parsed, phonenumbers.PhoneNumberFormat.E164)
+        return f"{number};ext={parsed.extension}" if parsed.extension else number
+    return digits or text
+
+
+def _spelled(spec: FieldSpec, value: object) -> str:
+    if not isinstance(value, str | int | float | Decimal):
+        raise _refuse(spec, "it is no single value")
     try:
-        parsed = phonenumbers.parse(text, spec.region)
-    except phonenumbers.NumberParseException:
-        digits = re.sub(r"\D", "", unicodedata.normalize("NFKC", text))
-        return digits or text
-    number = phonenumbers.format_number(parsed, phonenumbers.PhoneNumberFormat.E164)
-    return f"{number};ext={parsed.extension}" if parsed.extension else number
+        return str(value).strip(_ASCII_SPACE)
+    except ValueError:  # Python spells no integer of more than 4300 digits
+        raise _refuse(spec, "it is out of range") from None
 
 
 def _boolean(spec: FieldSpec, value: object) -> bool:
     if isinstance(value, bool):
         return value
-    text = str(value).strip(_ASCII_SPACE).casefold()
+    text = _spelled(spec, value).casefold()
     if text in {"true", "1", "yes"}:
         return True
     if text in {"false", "0", "no"}:
@@ -108,12 +130,13 @@ def _decimal(spec: FieldSpec, value: object) -> Decimal:
     if isinstance(value, bool):
         raise _refuse(spec, "it is a boolean")
     try:
-        number = Decimal(str(value).strip(_ASCII_SPACE))
-    except InvalidOperation:
+        number = Decimal(_spelled(spec, value))
+    except (InvalidOperation, ValueError):
         raise _refuse(spec, "it is no decimal number") from None
-    if not number.is_finite():
+    exponent = number.as_tuple().exponent
+    if not isinstance(exponent, int):
         raise _refuse(spec, "it is not finite")
-    if abs(number.adjusted()) > 400:
+    if not -_LARGEST_EXPONENT <= exponent <= number.adjusted() <= _LARGEST_EXPONENT:
         raise _refuse(spec, "its exponent is out of range")
     return number
 
@@ -127,7 +150,9 @@ def _number(spec: FieldSpec, value: object) -> str:
 
 
 def _money(spec: FieldSpec, value: object) -> str:
-    return _number(spec, _decimal(spec, value).scaleb(spec.decimals))
+    whole, _, fraction = _number(spec, value).partition(".")
+    fraction = fraction.ljust(spec.decimals, "0")
+    return f"{whole}.{fraction}" if fraction else whole
 
 
 def _moment(spec: FieldSpec, value: object) -> datetime:
@@ -136,9 +161,9 @@ def _moment(spec: FieldSpec, value: object) -> datetime:
     elif isinstance(value, date):
         moment = datetime.combine(value, time(), UTC)
     else:
-        text = str(value).strip(_ASCII_SPACE)
+        text = _spelled(spec, value)
         try:
-            if re.fullmatch(r"-?\d{9,16}", text):  # HubSpot's legacy form: milliseconds since the epoch
+            if re.fullmatch(r"-?[0-9]{9,16}", text):  # HubSpot's legacy form: milliseconds since the epoch
                 moment = datetime.fromtimestamp(int(text) / 1000, UTC)
             else:
                 moment = datetime.fromisoformat(text)
@@ -162,10 +187,11 @@ def _datetime(spec: FieldSpec, value: object) -> str:
 
 
 def _multi(spec: FieldSpec, value: object) -> list[str]:
-    parts: Iterable[object] = value.split(";") if isinstance(value, str) else value  # type: ignore[assignment]
     if not isinstance(value, str | list | tuple | set | frozenset):
         raise _refuse(spec, "it is no list")
-    return sorted({text for part in parts if (text := _text(spec, part))})
+    parts: Iterable[object] = [value] if isinstance(value, str) else value
+    # the semicolon parts the options wherever it stands, also one that only the text's normal form shows (U+037E)
+    return sorted({text for part in parts for one in _text(spec, part).split(";") if (text := _text(spec, one))})
 
 
 def _record_id(spec: FieldSpec, value: object) -> str:
@@ -173,7 +199,8 @@ def _record_id(spec: FieldSpec, value: object) -> str:
 
 
 def _country(spec: FieldSpec, value: object) -> str:
-    return _text(spec, value).casefold()
+    text = _text(spec, value)
+    return countries.code(text) or text
 
 
 _NORMAL: dict[FieldType, Callable[[FieldSpec, object], Normal]] = {
@@ -206,3 +233,15 @@ def normal(spec: FieldSpec, value: object) -> Normal:
         return None
     form = _NORMAL[spec.type](spec, value)
     return None if form in ("", []) else form
+
+
+def canonical(spec: FieldSpec, value: object) -> Normal:
+    """The form in which `value` stands in a fingerprint: the normal form, an amount in minor units.
+
+    Raises:
+        MalformedValue: the value cannot be read as the declared type.
+    """
+    form = normal(spec, value)
+    if spec.type is FieldType.MONEY and isinstance(form, str):
+        return _number(spec, Decimal(form).scaleb(spec.decimals, _EXACT))
+    return form

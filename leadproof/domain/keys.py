@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 import rfc8785
 
 from leadproof.domain.errors import MalformedKey
-from leadproof.domain.fields import FieldSpec, Normal, normal
+from leadproof.domain.fields import FieldSpec, Normal, canonical
 
 DERIVED_OPERATIONS = frozenset({"overwrite", "restore", "reverse"})
 
@@ -142,13 +142,13 @@ def fingerprint(state: Mapping[str, object], specs: Mapping[str, FieldSpec]) -> 
         state: field name to value.
         specs: declared types by field name.
     """
-    canonical: dict[str, Normal] = {}
+    intended: dict[str, Normal] = {}
     for name, value in state.items():
         spec = specs.get(name, FieldSpec())
         if spec.free:
             continue
-        canonical[name] = normal(spec, value)
-    return digest(["fingerprint/1", canonical])
+        intended[name] = canonical(spec, value)
+    return digest(["fingerprint/1", intended])
 
 
 def event_fingerprint(
