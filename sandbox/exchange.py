@@ -62,7 +62,9 @@ class Exchange:
         if fault.kind == "drop_after_apply":
             await line.hang_up()
         elif fault.kind == "delay":
-            if await line.stays(fault.seconds):
+            with self._provider.unanswered(answer.ids):
+                stays = await line.stays(fault.seconds)
+            if stays:
                 await self._send(line, entry, route, answer)
         elif fault.kind == "trickle":
             if await line.trickle(self._provider.dress(answer, route.operation), fault.seconds):
@@ -94,8 +96,10 @@ class Exchange:
     def _edit(self, edit: Fault, records: list[str | None]) -> None:
         user, fields = str(edit.args.get("user", "")), edit.args["fields"]
         kind = edit.operation.partition(".")[0]
+        creates = any(name.lower() == "email" for name in fields)
         for record in records:
-            self._provider.put_record(kind, record, user, fields)
+            if record is not None or creates:
+                self._provider.put_record(kind, record, user, fields)
 
     def _means(self, call: Call, fault: Fault) -> list[str | None]:
         return [named.record for named in self._provider.named(call) if named.record and fault.meets(named.words)]

@@ -1,6 +1,7 @@
 """What the sandbox needs of a provider: to be called, to be watched, and to be edited by people."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -57,6 +58,9 @@ class Provider(Protocol):
     def named(self, call: Call) -> list[Named]: ...
 
     def refusal(self, fault: Fault) -> Answer: ...
+
+    def unanswered(self, records: Iterable[str]) -> AbstractContextManager[None]:
+        """For as long as the answer that names these records has not left."""
 
     def dress(self, answer: Answer, operation: str | None) -> Answer: ...
 

@@ -43,6 +43,7 @@ class Contacts:
         self._definitions = definitions
         self._owners = owners
         self._store = Store(self._unique_values, committed)
+        self.unanswered: set[str] = set()
 
     def __iter__(self) -> Iterator[Contact]:
         return iter(self._store)
@@ -219,8 +220,9 @@ class Contacts:
         if clash is None:
             return
         name, value, holder = clash
-        primary = self._store.get(holder)
-        if creating and name == "email" and primary and primary.now.values.get("email") == value:
+        other = self._store.get(holder)
+        primary = name == "email" and other is not None and other.now.values.get("email") == value
+        if creating and primary and holder not in self.unanswered:
             raise contact_exists(holder)
         raise value_taken(self._portal_id, name, value, record, holder)
 

@@ -26,8 +26,7 @@ class Naming:
             return [Named(record, frozenset([record])) for record in ids]
         if "filterGroups" in body:
             return [Named(None, frozenset(_search_words(body["filterGroups"])))]
-        key = call.segments[-1] if len(call.segments) > 4 else None
-        return [self.item({**body, "id": key, "idProperty": call.one("idProperty")}, None)]
+        return [self.item({**body, "id": _key(call), "idProperty": call.one("idProperty")}, None)]
 
     def item(self, item: dict[str, Any], shared: str | None = None) -> Named:
         properties = item.get("properties")
@@ -55,6 +54,12 @@ class Naming:
             if found:
                 return found
         return None
+
+
+def _key(call: Call) -> str | None:
+    """The last segment, if it names one record and not a collection."""
+    collections = {"contacts", "contact", "0-1", "owners"}
+    return call.segments[-1] if call.segments[-2:-1] and call.segments[-2] in collections else None
 
 
 def _search_words(groups: Any) -> list[str]:

@@ -1,6 +1,7 @@
 """The portal as a whole: what its API, its users and its automation do to it."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 from uuid import uuid4
 
@@ -79,6 +80,15 @@ class Portal:
 
     def refusal(self, fault: Fault) -> Answer:
         return refusal(fault)
+
+    @contextmanager
+    def unanswered(self, records: Iterable[str]) -> Iterator[None]:
+        waiting = self._contacts.unanswered
+        waiting.update(records)
+        try:
+            yield
+        finally:
+            waiting.difference_update(records)
 
     def dress(self, answer: Answer, operation: str | None) -> Answer:
         """Add the headers that every answer of HubSpot has."""

@@ -34,7 +34,7 @@ class Search:
 
     def search(self, call: Call, influence: Influence) -> Answer:
         body = call.body if isinstance(call.body, dict) else {}
-        limit, after = int(body.get("limit") or PAGE), int(body.get("after") or 0)
+        limit, after = _count(body.get("limit"), PAGE), _count(body.get("after"), 0)
         if limit > MAX_PAGE:
             raise invalid_input(f"limit must be at most {MAX_PAGE}")
         if after + limit > MAX_TOTAL:
@@ -58,6 +58,13 @@ class Search:
 
     def _state(self, contact: Contact, moment: int, *, stale: bool) -> State | None:
         return contact.before if stale else contact.as_of(moment)
+
+
+def _count(value: Any, default: int) -> int:
+    text = str(value or default)
+    if not text.isdigit():
+        raise invalid_input(f"{text} is not a number")
+    return int(text)
 
 
 def _matches(state: State, body: dict[str, Any]) -> bool:
