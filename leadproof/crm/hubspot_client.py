@@ -1,0 +1,75 @@
+"""HubSpot's own client library, held so that none of its habits reaches us.
+
+Kept: its paths, its models, its serialisation. Taken away: its connection pools (a new one at each access), retries,
+redirects, missing time-outs, and its token, which a kept api object would never renew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from hubspot.crm import contacts, owners, properties
+
+from leadproof.crm.deadline import Call, Deadline, Exchange
+from leadproof.crm.transport import Transport
+
+USER_AGENT = "leadproof"
+
+
+class HubSpotClient:
+    """The api objects that we use, over one transport. Threads may share it.
+
+    Args:
+        token: asked for the access token at every call.
+        base_url: HubSpot's address.
+        connect_timeout: seconds within which a request has begun to leave, or never leaves.
+    """
+
+    def __init__(self, *, token: Callable[[], str], base_url: str, connect_timeout: float) -> None:
+        self._token = token
+        self._base_url = base_url.rstrip("/")
+        self._connect_timeout = connect_timeout
+        self._transport = Transport()
+        contacts_client = self._api_client(contacts)
+        self._account_client = contacts_client
+        self.records = contacts.BasicApi(contacts_client)
+        self.batches = contacts.BatchApi(contacts_client)
+        self.searches = contacts.SearchApi(contacts_client)
+        self.owners = owners.OwnersApi(self._api_client(owners))
+        self.properties = properties.CoreApi(self._api_client(properties))
+
+    def call(self, method: Callable[..., Any], *args: Any, deadline: Deadline, **kwargs: Any) -> Exchange[Any]:
+        """Call one method of an api object: one request at most, over before the deadline. Never raises."""
+
+        def work() -> Any:
+            return method(*args, _request_auth=self._authorization(), **kwargs)
+
+        return Call(work, connect_timeout=self._connect_timeout, timeout=deadline.remaining()).exchange()
+
+    def account_details(self, **kwargs: Any) -> Any:
+        """`GET /account-info/v3/details`, for which the library has no method of its own."""
+        return self._account_client.call_api(
+            "/account-info/v3/details",
+            "GET",
+            header_params={"Accept": "application/json"},
+            response_types_map={200: "object"},
+            auth_settings=["oauth2"],
+            _return_http_data_only=True,
+            **kwargs,
+        )
+
+    def close(self) -> None:
+        """Close the idle connections."""
+        self._transport.clear()
+
+    def _api_client(self, package: Any) -> Any:
+        configuration = package.Configuration(host=self._base_url)
+        configuration.retries = False
+        client = package.ApiClient(configuration)
+        client.user_agent = USER_AGENT
+        client.rest_client.pool_manager = self._transport
+        return client
+
+    def _authorization(self) -> dict[str, str]:
+        return {"type": "oauth2", "in": "header", "key": "Authorization", "value": f"Bearer {self._token()}"}
