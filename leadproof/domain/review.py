@@ -5,13 +5,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 from enum import StrEnum
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from leadproof.domain import keys
 from leadproof.domain.errors import MalformedDecision
 from leadproof.domain.mutation import Reason, Status
+
+
+def _storable(text: str) -> str:
+    if "\x00" in text:
+        raise ValueError("it contains a NUL character")
+    return text
+
+
+_Text = Annotated[str, AfterValidator(_storable)]
 
 
 class Decision(StrEnum):
@@ -81,13 +90,13 @@ class ReviewDecision(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    decision_id: str = Field(min_length=1, max_length=200)
-    review_id: str = Field(min_length=1, max_length=200)
-    version: int = Field(ge=1)
+    decision_id: _Text = Field(min_length=1, max_length=200)
+    review_id: _Text = Field(min_length=1, max_length=200)
+    version: int = Field(ge=1, lt=2**31)
     decision: Decision
-    reason: str = Field(default="", max_length=2000)
-    reviewer: str = Field(default="", max_length=200)
-    shown_digest: str | None = Field(default=None, max_length=200)
+    reason: _Text = Field(default="", max_length=2000)
+    reviewer: _Text = Field(default="", max_length=200)
+    shown_digest: _Text | None = Field(default=None, max_length=200)
 
 
 class DecisionRow(BaseModel):
@@ -114,7 +123,7 @@ def parse_decision(sent: Sequence[Any]) -> ReviewDecision:
         sent: the positional arguments as they arrived, whatever they are.
 
     Raises:
-        MalformedDecision: saying what is wrong, without repeating values.
+        MalformedDecision: saying what is wrong, without repeating what was sent.
     """
     if len(sent) != 1:
         raise MalformedDecision(f"a decision is one object, {len(sent)} were sent")
@@ -125,11 +134,15 @@ def parse_decision(sent: Sequence[Any]) -> ReviewDecision:
     if not all(isinstance(name, str) for name in rest):
         raise MalformedDecision("a decision's names are texts")
     try:
-        given = body.get("decision_id") or keys.digest(["decision/1", rest])
+        given = body.get("decision_id")
+        if given is None or (isinstance(given, str) and not given):
+            given = keys.digest(["decision/1", rest])
         return ReviewDecision(decision_id=given, **rest)
     except ValidationError as error:
-        fields = ", ".join(sorted({".".join(map(str, item["loc"])) or "decision" for item in error.errors()}))
-        raise MalformedDecision(f"these fields are missing or wrong: {fields}") from None
+        named = {str(item["loc"][0]) for item in error.errors(include_url=False, include_input=False)}
+        known = sorted(named & ReviewDecision.model_fields.keys())
+        unknown = ["a field that a decision does not have"] if len(known) < len(named) else []
+        raise MalformedDecision(f"missing or wrong: {', '.join(known + unknown)}") from None
     except (TypeError, ValueError, RecursionError):
         raise MalformedDecision("it cannot be read as JSON") from None
 
