@@ -90,6 +90,7 @@ class Webhooks:
             "subscriptions": settings.subscriptions,
             "waiting": self._waiting + len(self._gathered),
             "delivered": self._delivered,
+            "failed": self._failed,
             "given_up": self._given_up,
         }
 
@@ -119,6 +120,7 @@ class Webhooks:
         self._flush_handle = None
         self._waiting = 0
         self._delivered = 0
+        self._failed = 0
         self._given_up = 0
         self._slots = asyncio.Semaphore(MAX_CONCURRENT)
         self._chance = Random(0)
@@ -141,6 +143,7 @@ class Webhooks:
         settings = self._subscription
         arrived = settings.on and await self._post(settings, events)
         attempts = events[0]["attemptNumber"] + 1
+        self._failed += not arrived
         if settings.on and not arrived and attempts < MAX_ATTEMPTS:
             delay = min(FIRST_DELAY * 2 ** (attempts - 1), LONGEST_DELAY)
             again = [self._events.again(event) for event in events]
