@@ -6,7 +6,7 @@ from typing import Any
 
 import typer
 
-from console import configuration, demonstration, leads, ledger, mutations, processes, quarantine, reviews, sending
+from console import configuration, demo, leads, ledger, mutations, processes, quarantine, reviews, sending
 from console.leaving import leaving
 
 
@@ -25,7 +25,7 @@ app = _Console(
     rich_markup_mode=None,
 )
 
-app.command("demo")(demonstration.demo)
+app.command("demo")(demo.demo)
 app.command("up")(processes.up)
 app.command("worker")(processes.worker)
 app.command("starter")(processes.starter)

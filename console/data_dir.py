@@ -64,6 +64,12 @@ class DataDir:
         self._held = held
         self._end_leftovers()
 
+    def empty(self) -> None:
+        """Forget every lead: the ledger and Temporal's database go, secrets stay."""
+        for database in (self.ledger, self.temporal):
+            for file in self.path.glob(f"{database.name}*"):
+                file.unlink()
+
     def release(self) -> None:
         """Say that nothing of the stack runs any more."""
         self._processes.unlink(missing_ok=True)

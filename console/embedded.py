@@ -14,7 +14,7 @@ PORTAL_ID = "62515"
 APP_ID = "54321"
 """The sandbox's account and app; HubSpot's own documentation uses them."""
 
-STANDARD_SOURCE = "form"
+STANDARD_SOURCE = "website"
 """The generic source that the embedded policy knows."""
 
 API_TOKEN_NAME = "local"  # noqa: S105  a name

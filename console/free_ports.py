@@ -32,7 +32,7 @@ def any_free(taken: set[int]) -> int:
     raise ConfigurationRefused(f"no free port between {_FROM} and {_TO} was found on {HOST}")
 
 
-def claim(port: int, *, what: str, option: str, taken: set[int]) -> int:
+def claim(port: int, *, what: str, option: str, taken: set[int], any_port: bool = False) -> int:
     """The wanted port, or any free one for 0.
 
     Args:
@@ -40,6 +40,7 @@ def claim(port: int, *, what: str, option: str, taken: set[int]) -> int:
         what: who would listen on it.
         option: the option that chooses another.
         taken: ports already given away; the answer is added.
+        any_port: take any free one instead of a taken one.
 
     Raises:
         ConfigurationRefused: something else listens there.
@@ -47,6 +48,8 @@ def claim(port: int, *, what: str, option: str, taken: set[int]) -> int:
     if port == 0:
         return any_free(taken)
     if port in taken or not is_free(port):
+        if any_port:
+            return any_free(taken)
         raise ConfigurationRefused(
             f"port {port}, where {what} would listen, is taken; stop what listens there or choose another with "
             f"{option} (0 takes any free port)"

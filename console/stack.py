@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -44,11 +45,17 @@ class Stack:
     Args:
         settings: the environment's; what they leave open is decided by `console.embedded`.
         ports: as wanted; 0 takes any free one.
+        fresh: forget what an earlier stack left on the directory.
+        any_port: take any free port instead of one that is taken.
     """
 
-    def __init__(self, settings: Settings, data_dir: Path, ports: Ports) -> None:
+    def __init__(
+        self, settings: Settings, data_dir: Path, ports: Ports, *, fresh: bool = False, any_port: bool = False
+    ) -> None:
         self._settings = settings
         self._wanted = ports
+        self._fresh = fresh
+        self._any_port = any_port
         self._data_dir = DataDir(data_dir)
         self._children: list[Child] = []
         self._signals = 0
@@ -115,6 +122,8 @@ class Stack:
 
     # -- start -------------------------------------------------------------------------------------------------------
     def _start(self) -> None:
+        if self._fresh:
+            self._data_dir.empty()
         ports = self._claimed()
         self.addresses = Addresses.of(ports, self._data_dir, self._settings)
         self.secrets = embedded.secrets_of(self._settings, self._data_dir)
@@ -123,7 +132,7 @@ class Stack:
             self._settings, database=self._data_dir.temporal, port=ports.temporal, ui_port=ports.ui
         )
         deadline = time.monotonic() + START_SECONDS
-        temporal = self._spawn("temporal", command, grace=10)
+        self._spawn("temporal", command, grace=10)
         if ports.sandbox is not None:
             self._spawn("sandbox", [sys.executable, "-m", "sandbox", "--port", str(ports.sandbox)], grace=5)
         migration = self._spawn("ledger", [sys.executable, "-m", "console", "ledger", "upgrade"], grace=5)
@@ -142,21 +151,16 @@ class Stack:
             self._until(lambda: _answers(client, ready), "the starter", deadline)
         self._until(lambda: worker.says(WORKER_READY), "the worker", deadline)
         self._data_dir.write_variables(self.variables)
-        del temporal
 
     def _claimed(self) -> Ports:
         taken: set[int] = set()
-        wanted = self._wanted
-        temporal = free_ports.claim(wanted.temporal, what="Temporal", option="--temporal-port", taken=taken)
+        claim = partial(free_ports.claim, taken=taken, any_port=self._any_port)
+        wanted, sandbox = self._wanted, self._wanted.sandbox
         return Ports(
-            temporal=temporal,
-            ui=free_ports.claim(
-                wanted.ui, what="Temporal's UI", option="--temporal-port (the UI is 1000 above)", taken=taken
-            ),
-            starter=free_ports.claim(wanted.starter, what="the starter", option="--starter-port", taken=taken),
-            sandbox=None
-            if wanted.sandbox is None
-            else free_ports.claim(wanted.sandbox, what="the sandbox", option="--sandbox-port", taken=taken),
+            temporal=claim(wanted.temporal, what="Temporal", option="--temporal-port"),
+            ui=claim(wanted.ui, what="Temporal's UI", option="--temporal-port (the UI is 1000 above)"),
+            starter=claim(wanted.starter, what="the starter", option="--starter-port"),
+            sandbox=None if sandbox is None else claim(sandbox, what="the sandbox", option="--sandbox-port"),
         )
 
     def _switch_webhooks_on(self, client: httpx.Client, sandbox: str, deadline: float) -> None:

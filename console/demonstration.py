@@ -1,7 +1,0 @@
-"""`leadproof demo`."""
-
-from __future__ import annotations
-
-
-def demo() -> None:
-    """x"""

@@ -1,0 +1,168 @@
+"""The scenes of the demonstration, each about one contact that is somebody's lead."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from console.show import Show
+from console.witness import PERSON
+
+MARKER = "leadproof_effect"
+OWNER = "hubspot_owner_id"
+A_SELLER = "502"
+
+SMALL = {"company": "Brightwater Tools", "numemployees": "25-50", "country": "Ireland"}
+BIG = {"company": "Northgate Holdings", "numemployees": "1000+", "country": "France"}
+
+
+def person(first: str, last: str, about: dict[str, str]) -> dict[str, str]:
+    domain = about["company"].lower().replace(" ", "-") + ".example"
+    return {"firstname": first, "lastname": last, "email": f"{first}.{last}@{domain}".lower(), **about}
+
+
+async def delivered_again(show: Show) -> None:
+    """One contact, delivered three times; then its run is deleted in Temporal, and it is delivered once more."""
+    record = await show.witness.person_saves(person("Ana", "Lima", SMALL))
+    answers = [
+        await show.deliver(recording, record)
+        for recording in ("contact-creation", "contact-creation-retry", "contact-creation-other-event-id")
+    ]
+    show.say(f"delivered 3 times: {show.row.delivered}")
+    show.expect(
+        [answer["started"] for answer in answers] == [1, 0, 0] and sum(a["duplicate"] for a in answers) == 2,
+        "three deliveries of one event start one run",
+    )
+    mutation = await show.until_mutation(record, _observed, "one write, read back")
+    lead = await show.lead(mutation["event_key"])
+    await _closed(show, lead["workflow_id"])
+    await _delete_run(show, lead["workflow_id"])
+    fourth = await show.deliver("contact-creation", record)
+    show.say("its run was deleted in Temporal, then delivered again: a duplicate by the ledger")
+    show.expect(fourth["duplicate"] == 1, "the ledger knows an event whose run Temporal has forgotten")
+    show.expect(await _run(show, lead["workflow_id"]) is None, "a duplicate starts no run")
+    await show.witnessed(record, mutation, writes=1)
+    show.expect(
+        (await show.witness.record(record)).get(MARKER) == mutation["mutation_key"],
+        "the contact carries the marker of this effect",
+    )
+
+
+async def answer_lost(show: Show) -> None:
+    """HubSpot applies the write and closes the connection without an answer."""
+    record = await show.witness.person_saves(person("Bo", "Chen", SMALL))
+    await show.witness.arm("drop_after_apply", record)
+    await show.deliver("contact-creation", record)
+    show.say("the answer to its write is lost after HubSpot applied it")
+    mutation = await show.until_mutation(record, _observed, "a lost answer is settled by reading back")
+    outcomes = [attempt["outcome"] for attempt in mutation["attempts"]]
+    show.say(f"attempts: {', '.join(map(str, outcomes))}; the read-back found the marker, nothing was sent again")
+    show.expect(outcomes == ["uncertain"], "one attempt, and its outcome is uncertain")
+    await show.witnessed(record, mutation, writes=1)
+    show.expect(
+        [write["status"] for write in await show.witness.writes(record)] == [None], "HubSpot's one answer was dropped"
+    )
+
+
+async def edited_unseen(show: Show) -> None:
+    """A person gives the contact an owner in the instant before our write lands."""
+    record = await show.witness.person_saves(person("Cleo", "Ward", SMALL))
+    await show.witness.arm("human_edit", record, fields={OWNER: A_SELLER}, user=PERSON, moment="before_write")
+    await show.deliver("contact-creation", record)
+    show.say("a person sets the owner in the instant before our write")
+    mutation = await show.until_mutation(record, _divergent("overwrote_unseen_edit"), "the overwritten edit is noticed")
+    lost = [difference["lost"] for difference in mutation["differences"] if difference["lost"] is not None]
+    show.say(f"noticed in the history; the owner that was replaced is kept: {', '.join(map(str, lost))}")
+    show.expect(lost == [A_SELLER], "the replaced owner is kept, so that one decision restores it")
+    await show.witnessed(record, mutation, writes=1)
+
+
+async def approved(show: Show, record: str) -> None:
+    """A big company waits for a person; meanwhile it is delivered again, then approved by a Temporal signal."""
+    mutation = await show.until_mutation(record, _asks, "a big company waits for a person")
+    lead = await show.lead(mutation["event_key"])
+    before = await _run(show, lead["workflow_id"])
+    again = await show.deliver("contact-creation", record)
+    show.say("delivered again while it waits: a duplicate by Temporal, whose run is open")
+    show.expect(again["duplicate"] == 1 and again["started"] == 0, "Temporal refuses a second run")
+    show.expect(await _run(show, lead["workflow_id"]) == before, "the run is the same as before")
+    show.expect(await show.witness.writes(record) == [], "nothing is written before the approval")
+    await show.approve_by_signal(lead["workflow_id"], mutation["review"])
+    mutation = await show.until_mutation(record, _observed, "an approved effect is written and read back")
+    await show.witnessed(record, mutation, writes=1)
+
+
+async def edited_while_waiting(show: Show, record: str) -> None:
+    """A big company waits for a person; meanwhile somebody gives it an owner; the approval then comes too late."""
+    mutation = await show.until_mutation(record, _asks, "a big company waits for a person")
+    lead = await show.lead(mutation["event_key"])
+    await show.witness.person_saves({OWNER: A_SELLER}, record)
+    show.say("a person gives it an owner in HubSpot while it waits")
+    await show.approve_by_signal(lead["workflow_id"], mutation["review"])
+    mutation = await show.until_mutation(record, _divergent("changed_before_write"), "the check before the write stops")
+    show.say("the check before the write saw it: nothing was sent, a person is asked")
+    await show.witnessed(record, mutation, writes=0)
+    show.expect((await show.witness.record(record)).get(OWNER) == A_SELLER, "the person's owner stands")
+
+
+SCENES: dict[str, Callable[[Show], Awaitable[None]]] = {
+    "Ana, again": delivered_again,
+    "Bo, answer lost": answer_lost,
+    "Cleo, edited": edited_unseen,
+}
+"""Scenes that begin with a contact of their own."""
+
+BIG_SCENES: dict[str, Callable[[Show, str], Awaitable[None]]] = {
+    "Dia, approved": approved,
+    "Eli, too late": edited_while_waiting,
+}
+"""Scenes about two big companies that come in one delivery."""
+
+
+def _observed(mutation: dict[str, Any]) -> bool:
+    return bool(mutation["status"] == "observed")
+
+
+def _asks(mutation: dict[str, Any]) -> bool:
+    return bool(mutation["reason"] == "needs_approval" and mutation["review"])
+
+
+def _divergent(reason: str) -> Callable[[dict[str, Any]], bool]:
+    return lambda mutation: bool(
+        mutation["status"] == "divergent" and mutation["reason"] == reason and mutation["review"]
+    )
+
+
+async def _run(show: Show, workflow_id: str) -> str | None:
+    """The run that Temporal has under an ID."""
+    from temporalio.service import RPCError, RPCStatusCode
+
+    try:
+        return (await show.temporal.get_workflow_handle(workflow_id).describe()).run_id
+    except RPCError as error:
+        if error.status is RPCStatusCode.NOT_FOUND:
+            return None
+        raise
+
+
+async def _closed(show: Show, workflow_id: str) -> None:
+    async def look() -> bool:
+        return (await show.temporal.get_workflow_handle(workflow_id).describe()).close_time is not None
+
+    await show.until(look, "the end of a run")
+
+
+async def _delete_run(show: Show, workflow_id: str) -> None:
+    from temporalio.api.common.v1 import WorkflowExecution
+    from temporalio.api.workflowservice.v1 import DeleteWorkflowExecutionRequest
+
+    await show.temporal.workflow_service.delete_workflow_execution(
+        DeleteWorkflowExecutionRequest(
+            namespace=show.temporal.namespace, workflow_execution=WorkflowExecution(workflow_id=workflow_id)
+        )
+    )
+
+    async def look() -> bool:
+        return await _run(show, workflow_id) is None
+
+    await show.until(look, "the deletion of a run")

@@ -1,0 +1,67 @@
+"""Documents that can't go stale: settings, commands and tables are listed as they are."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+import typer.main
+from sqlmodel import SQLModel
+
+from console.cli import app
+from leadproof.ledger import tables as ledger_tables
+from leadproof.settings import Settings, described
+
+ROOT = Path(__file__).parents[1]
+
+
+def rows(document: str, first_cell: str) -> list[list[str]]:
+    """The cells of every table row whose first cell is code that begins like this."""
+    lines = (ROOT / document).read_text(encoding="utf-8").splitlines()
+    found = [line for line in lines if re.match(rf"\| `{first_cell}[^`]*` \|", line)]
+    return [[cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]] for line in found]
+
+
+def words(code: str) -> str:
+    return code.strip("`").replace("\\|", "|")
+
+
+def commands(group: click.Group, *path: str) -> Iterator[tuple[str, ...]]:
+    for name, command in group.commands.items():
+        if isinstance(command, click.Group):
+            yield from commands(command, *path, name)
+        else:
+            yield (*path, name)
+
+
+def documented(code: str, known: set[tuple[str, ...]]) -> set[tuple[str, ...]]:
+    """The commands that a row names; `leadproof review list|show` names two."""
+    paths: list[tuple[str, ...]] = [()]
+    for word in words(code).split()[1:]:
+        longer = [(*path, choice) for path in paths for choice in word.split("|")]
+        begun = {path[: len(longer[0])] for path in known}
+        if not all(path in begun or path in known for path in longer):
+            break
+        paths = longer
+    return set(paths)
+
+
+def test_the_readme_lists_every_setting_with_its_default_and_meaning() -> None:
+    assert [[words(row[0]), *row[1:]] for row in rows("README.md", "LEADPROOF_")] == [
+        [name, default, meaning.replace("|", "\\|")] for name, default, meaning in described(Settings())
+    ]
+
+
+def test_the_readme_lists_every_command_and_no_other() -> None:
+    group = typer.main.get_command(app)
+    assert isinstance(group, click.Group)
+    known = set(commands(group))
+    listed = [documented(row[0], known) for row in rows("README.md", "leadproof ")]
+    assert set().union(*listed) == known
+
+
+def test_the_architecture_lists_every_table_of_the_ledger_and_no_other() -> None:
+    assert ledger_tables.__name__
+    blocks = re.split(r"\n(?!\|)", (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8"))
+    about_tables = next(block for block in blocks if "| `lead_event` |" in block)
+    assert set(re.findall(r"^\| `([a-z_]+)` \|", about_tables, re.MULTILINE)) == set(SQLModel.metadata.tables)
