@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict
 
 from leadproof.domain import keys, progress, reconciliation
 from leadproof.domain.comparison import compare
+from leadproof.domain.errors import NotFound
 from leadproof.domain.mutation import Answer, AnswerClass, Attempt, Mutation, Reason, Status
 from leadproof.domain.reconciliation import Finding, Look, Next
 from leadproof.domain.records import FoundRecord, LookUp, Presence
@@ -88,10 +89,8 @@ def submit(ports: Ports, rules: Rules, mutation_key: str, *, version: int, numbe
     )
     mutation, attempt = claim.mutation, claim.attempt
     if claim.result is not ClaimResult.WON or attempt is None:
-        waits = claim.result is ClaimResult.WAITS
-        return Submission(
-            result=Result.WAITS if waits else Result.MOVED, mutation=mutation, attempts=_attempts(ports, mutation_key)
-        )
+        result = Result.WAITS if claim.result is ClaimResult.WAITS else Result.MOVED
+        return Submission(result=result, mutation=mutation, attempts=ports.ledger.attempts_of(mutation_key))
     settled = _check(ports, rules, mutation, attempt)
     if isinstance(settled, Submission):
         return settled
@@ -105,20 +104,14 @@ def submit(ports: Ports, rules: Rules, mutation_key: str, *, version: int, numbe
     return _after(ports, rules, mutation_key, answer)
 
 
-def _attempts(ports: Ports, mutation_key: str) -> tuple[Attempt, ...]:
-    receipts = ports.ledger.receipts(mutation_key)
-    return receipts.attempts if receipts else ()
-
-
 def _parked(ports: Ports, rules: Rules, mutation_key: str) -> Submission | None:
     """Nothing is claimed while the target refuses us; one look, when it is due, probes whether it still does."""
     row = ports.ledger.target(ports.crm.system)
     if row is None or row.state == "up":
         return None
-    receipts = ports.ledger.receipts(mutation_key)
-    if receipts is None:
+    mutation, now = ports.ledger.mutation(mutation_key), ports.clock.now()
+    if mutation is None:
         return None
-    mutation, now = receipts.mutation, ports.clock.now()
     due = row.checked_at + timedelta(seconds=rules.target.probe_seconds)
     if now >= due:
         found = find_record(ports, mutation, history=False)
@@ -127,6 +120,7 @@ def _parked(ports: Ports, rules: Rules, mutation_key: str) -> Submission | None:
             return None
         row = ports.ledger.mark_target(ports.crm.system, up=False, reason=found.detail)
         due = row.checked_at + timedelta(seconds=rules.target.probe_seconds)
+    attempts = ports.ledger.attempts_of(mutation_key)
     if mutation.status is Status.RESERVED and now >= row.since + timedelta(seconds=rules.target.patience_seconds):
         step = Settlement(
             status=Status.REJECTED,
@@ -135,8 +129,8 @@ def _parked(ports: Ports, rules: Rules, mutation_key: str) -> Submission | None:
         )
         settled = ports.ledger.settle(mutation_key, version=mutation.version, step=step)
         result = Result.GAVE_UP if settled.won else Result.MOVED
-        return Submission(result=result, mutation=settled.mutation, attempts=receipts.attempts, wake=settled.wake)
-    return Submission(result=Result.PARKED, mutation=mutation, attempts=receipts.attempts, at=due)
+        return Submission(result=result, mutation=settled.mutation, attempts=attempts, wake=settled.wake)
+    return Submission(result=Result.PARKED, mutation=mutation, attempts=attempts, at=due)
 
 
 def _check(ports: Ports, rules: Rules, mutation: Mutation, attempt: Attempt) -> WriteRequest | Submission:
@@ -146,10 +140,7 @@ def _check(ports: Ports, rules: Rules, mutation: Mutation, attempt: Attempt) -> 
         The request to send, or what was stored instead of sending.
     """
     intent = mutation.intent
-    if _may_skip(ports, rules, mutation, attempt):
-        if mutation.base_state is not None and not compare(intent.fields, mutation.base_state, rules.specs):
-            finding = Finding(next=Next.SETTLED, status=Status.OBSERVED, reason=Reason.ALREADY_SO, verdict=Presence.ONE)
-            return _settle_unsent(ports, rules, mutation, attempt, finding, found=None)
+    if _may_skip(ports, rules, mutation, attempt) and compare(intent.fields, mutation.base_state or {}, rules.specs):
         return _request(mutation, record=None)
     found = find_record(ports, mutation, history=True)
     if found.presence is Presence.UNKNOWN:
@@ -222,23 +213,22 @@ def _request(mutation: Mutation, *, record: FoundRecord | None) -> WriteRequest:
 
 
 def _settle_unsent(
-    ports: Ports, rules: Rules, mutation: Mutation, attempt: Attempt, finding: Finding, *, found: LookUp | None
+    ports: Ports, rules: Rules, mutation: Mutation, attempt: Attempt, finding: Finding, *, found: LookUp
 ) -> Submission:
     """The check answered the question: the attempt is completed as *not sent*, and the finding is stored."""
     answer = Answer(outcome=AnswerClass.NOT_SENT, detail="nothing was sent: the check before the write answered")
     ports.ledger.store_answer(mutation.mutation_key, attempt.number, answer, request_digest=None)
     settled = store_finding(ports, rules, mutation, finding, found)
     result = Result.SETTLED if settled.won else Result.MOVED
-    attempts = _attempts(ports, mutation.mutation_key)
+    attempts = ports.ledger.attempts_of(mutation.mutation_key)
     return Submission(result=result, mutation=settled.mutation, attempts=attempts, wake=settled.wake)
 
 
 def _after(ports: Ports, rules: Rules, mutation_key: str, answer: Answer) -> Submission:
     """What follows from a stored answer."""
-    receipts = ports.ledger.receipts(mutation_key)
-    if receipts is None:
-        raise LookupError(mutation_key)
-    mutation, attempts = receipts.mutation, receipts.attempts
+    mutation, attempts = ports.ledger.mutation(mutation_key), ports.ledger.attempts_of(mutation_key)
+    if mutation is None:
+        raise NotFound("no mutation stands under this key")
     if answer.outcome is AnswerClass.REFUSES_US:
         ports.ledger.mark_target(ports.crm.system, up=False, reason=answer.code)
     if answer.outcome not in {AnswerClass.NOT_SENT, AnswerClass.NOT_APPLIED}:
@@ -262,11 +252,11 @@ def look(ports: Ports, rules: Rules, mutation_key: str) -> Looked:
     """Read the record back, draw the finding, and store both.
 
     Raises:
-        LookupError: no mutation stands under the key.
+        NotFound: no mutation stands under the key.
     """
     receipts = ports.ledger.receipts(mutation_key)
     if receipts is None:
-        raise LookupError(mutation_key)
+        raise NotFound("no mutation stands under this key")
     mutation, attempts = receipts.mutation, receipts.attempts
     if mutation.status not in {Status.SUBMITTED, Status.UNCERTAIN}:
         return Looked(next=Next.SETTLED, mutation=mutation, attempts=attempts)

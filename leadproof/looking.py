@@ -1,4 +1,4 @@
-"""Looking at a record on behalf of a mutation, and storing what the look means. Shared by the check and the read-back."""
+"""Looking at a record on behalf of a mutation, and storing what the look means; for the check and the read-back."""
 
 from __future__ import annotations
 
@@ -88,13 +88,14 @@ def store_finding(
         )
     record = found.record if found is not None else None
     asks = finding.next is Next.ASK and not asked
+    status = finding.status or mutation.status
     step = Settlement(
-        status=finding.status or mutation.status,
-        reason=finding.reason,
+        status=status,
+        reason=finding.reason or (mutation.reason if status is mutation.status else None),
         observation=observation,
         differences=finding.differences,
         provider_record_id=record.record_id if record is not None and asked_id(mutation) is None else None,
-        question=question(rules, finding.reason, now, finding.status or mutation.status) if asks else None,
+        question=question(rules, finding.reason, now, status) if asks else None,
     )
     return ports.ledger.settle(mutation.mutation_key, version=mutation.version, step=step)
 

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from typing import Any, Protocol
 
 from leadproof.domain.events import Lead, LeadSnapshot, Outcome
-from leadproof.domain.mutation import Answer, Mutation, Reason, RecordRef
+from leadproof.domain.mutation import Answer, Attempt, Mutation, Reason, RecordRef
 from leadproof.domain.plan import Plan, PlannerInfo, RecordedPlan
 from leadproof.domain.policy import Policy
 from leadproof.domain.records import Description, LookUp
@@ -133,6 +133,12 @@ class Ledger(Protocol):
         """In order: by ordinal, a derived mutation after its parent."""
         ...
 
+    def mutation(self, mutation_key: str) -> Mutation | None: ...
+
+    def attempts_of(self, mutation_key: str) -> tuple[Attempt, ...]:
+        """In order of their numbers."""
+        ...
+
     def receipts(self, mutation_key: str) -> Receipts | None: ...
 
     def review_of(self, subject: str) -> ReviewItem | None:
@@ -210,6 +216,10 @@ class Ledger(Protocol):
     # -- review --------------------------------------------------------------------------------------------------
     def open_event_review(self, event_key: str, question: Question) -> ReviewItem:
         """Open the item of an event that has no mutation in question, or return the open one."""
+        ...
+
+    def open_review(self, mutation_key: str, question: Question) -> ReviewItem:
+        """Open an item about a mutation, or return the open one."""
         ...
 
     def record_decision(self, decision: ReviewDecision, *, reviewer: str, via: str) -> DecisionRow:

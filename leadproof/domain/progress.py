@@ -17,11 +17,12 @@ _AGAIN = frozenset({AnswerClass.NOT_SENT, AnswerClass.NOT_APPLIED})
 
 
 class StepKind(StrEnum):
-    """*write*: claim and send. *look*: read back. *depends*: another mutation comes first. *person*: a decision is
-    awaited. *done*: final."""
+    """*write*: claim and send. *look*: read back. *waits*: another mutation holds the record. *depends*: an earlier
+    mutation of the plan comes first. *person*: a decision is awaited. *done*: final."""
 
     WRITE = "write"
     LOOK = "look"
+    WAITS = "waits"
     DEPENDS = "depends"
     PERSON = "person"
     DONE = "done"

@@ -159,7 +159,7 @@ def _nothing_of_ours(look: Look, target: Target) -> Finding:
         return Finding(next=Next.SEND_AGAIN, verdict=Presence.ABSENT)
     counted = sum(1 for attempt in look.attempts if attempt.outcome in _UNANSWERED)
     if counted >= target.max_attempts and look.mutation.reason is not Reason.RETRY:
-        return Finding(next=Next.ASK, status=Status.UNCERTAIN, verdict=Presence.ABSENT)
+        return Finding(next=Next.ASK, status=Status.UNCERTAIN, verdict=Presence.ABSENT, at=_later(look, target))
     status = Status.UNCERTAIN if latest.outcome in _UNANSWERED else None
     return Finding(next=Next.SEND_AGAIN, status=status, reason=look.mutation.reason, verdict=Presence.ABSENT)
 

@@ -1,0 +1,68 @@
+"""The two activities around an effect: the one that claims and sends, and the one that reads back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from temporalio import activity
+
+from activities.messages import Book, LookCommand, WriteCommand
+from activities.views import Views
+from leadproof import boundary
+from leadproof.boundary import Ports, Result, Rules
+from leadproof.domain.errors import NotFound
+from leadproof.domain.mutation import Mutation, Status
+from leadproof.domain.progress import Step, StepKind, view_of
+from leadproof.domain.reconciliation import LONGEST_WAIT, Next
+from leadproof.ports import Clock, Crm, Ledger
+from leadproof.rulebook import Rulebook
+
+
+class EffectActivities:
+    def __init__(self, ledger: Ledger, crms: Mapping[str, Crm], rulebook: Rulebook, clock: Clock) -> None:
+        self._ledger = ledger
+        self._crms = crms
+        self._rulebook = rulebook
+        self._clock = clock
+        self._views = Views(ledger, rulebook)
+
+    @activity.defn(no_thread_cancel_exception=True)
+    def write(self, command: WriteCommand) -> Book:
+        """Claim, check, send and store one attempt; at most one request leaves."""
+        mutation, ports, rules = self._around(command.mutation_key)
+        done = boundary.submit(ports, rules, command.mutation_key, version=command.version, number=command.number)
+        step = None
+        if done.result in {Result.AGAIN, Result.PARKED}:
+            step = Step(kind=StepKind.WRITE, at=done.at)
+        elif done.result is Result.WAITS:
+            step = Step(kind=StepKind.WAITS)
+        elif done.result is Result.SENT:
+            step = Step(kind=StepKind.LOOK)
+        if command.alone and done.result is Result.SENT:
+            view = view_of(done.mutation, done.attempts, rules.target, None, step)
+            return self._views.one(mutation.event_key, view)
+        steps = {command.mutation_key: step} if step is not None else {}
+        return self._views.book(mutation.event_key, steps=steps, wake=done.wake)
+
+    @activity.defn
+    def reconcile(self, command: LookCommand) -> Book:
+        """Read the record back, store the observation, and settle what it answers."""
+        mutation, ports, rules = self._around(command.mutation_key)
+        looked = boundary.look(ports, rules, command.mutation_key)
+        step = None
+        if looked.next is Next.SEND_AGAIN:
+            step = Step(kind=StepKind.WRITE, at=looked.at)
+        elif looked.mutation.status in {Status.SUBMITTED, Status.UNCERTAIN}:
+            step = Step(kind=StepKind.LOOK, at=looked.at or self._clock.now() + LONGEST_WAIT)
+        if command.alone and looked.next is Next.SETTLED:
+            view = view_of(looked.mutation, looked.attempts, rules.target, None, step)
+            return self._views.one(mutation.event_key, view, wake=looked.wake)
+        steps = {command.mutation_key: step} if step is not None else {}
+        return self._views.book(mutation.event_key, steps=steps, wake=looked.wake)
+
+    def _around(self, mutation_key: str) -> tuple[Mutation, Ports, Rules]:
+        mutation = self._ledger.mutation(mutation_key)
+        if mutation is None:
+            raise NotFound("no mutation stands under this key")
+        ports = Ports(ledger=self._ledger, crm=self._crms[mutation.target_system], clock=self._clock)
+        return mutation, ports, self._rulebook.rules(mutation.policy_version, mutation.target_system)

@@ -1,0 +1,111 @@
+"""Planning one lead event: once, recorded with its mutations in one transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import timedelta
+
+from temporalio import activity
+from temporalio.exceptions import ApplicationError
+
+from activities.messages import Book, PlanCommand
+from activities.names import PLANNER_FAILED, TARGET_UNREADABLE
+from activities.views import Views
+from leadproof.domain.errors import MalformedPlan
+from leadproof.domain.events import Lead, LeadSnapshot
+from leadproof.domain.field_catalog import specs_for
+from leadproof.domain.guard import guard
+from leadproof.domain.mutation import Reason, RecordRef
+from leadproof.domain.plan import Plan, RecordedPlan
+from leadproof.domain.planning import UNIQUE_FIELDS, TargetState, mutations_from, settle_verdicts
+from leadproof.domain.policy import Policy
+from leadproof.domain.records import LookUp, Presence
+from leadproof.ports import Clock, Crm, Ledger, Planner
+from leadproof.rulebook import Rulebook
+
+
+class PlanningActivities:
+    def __init__(
+        self,
+        ledger: Ledger,
+        crms: Mapping[str, Crm],
+        planners: Mapping[str, Planner],
+        rulebook: Rulebook,
+        clock: Clock,
+    ) -> None:
+        self._ledger = ledger
+        self._crms = crms
+        self._planners = planners
+        self._rulebook = rulebook
+        self._clock = clock
+        self._views = Views(ledger, rulebook)
+
+    @activity.defn
+    def plan(self, command: PlanCommand) -> Book:
+        """Find the recorded plan, or ask the planner and record plan and mutations; whoever recorded first wins."""
+        lead = self._views.lead(command.event_key)
+        if lead.outcome.final or command.snapshot is None:
+            return self._views.book(command.event_key)
+        if self._ledger.plan_of(lead.event_key, lead.policy_version) is not None:
+            return self._views.book(command.event_key)
+        policy = self._rulebook.policy(lead.policy_version)
+        try:
+            return self._record(lead, command.snapshot, policy)
+        except MalformedPlan as error:
+            raise ApplicationError(str(error), type=PLANNER_FAILED, non_retryable=True) from None
+
+    def _record(self, lead: Lead, snapshot: LeadSnapshot, policy: Policy) -> Book:
+        plan, planner = self._planners[policy.planner].plan(lead, snapshot, policy)
+        targets = self._targets(lead, snapshot, plan, policy)
+        bases = {system: state.base for (system, _), state in targets.items()}
+        guarded = guard(plan, policy, snapshot=snapshot, base=next(iter(bases.values()), None))
+        settled = settle_verdicts(guarded, targets, lead.external_id, policy)
+        now = self._clock.now()
+        mutations = mutations_from(lead, settled, policy, targets, now)
+        recorded = self._ledger.record_plan(
+            RecordedPlan(
+                event_key=lead.event_key,
+                policy_version=policy.version,
+                snapshot=snapshot.model_dump(mode="json"),
+                summary=plan.summary,
+                guarded=settled,
+                planner=planner,
+                planned_at=now,
+            ),
+            mutations,
+        )
+        book = self._views.book(lead.event_key)
+        if recorded.conflict is not None:
+            return book.model_copy(update={"problem": Reason.KEY_CONFLICT})
+        return book
+
+    def _targets(
+        self, lead: Lead, snapshot: LeadSnapshot, plan: Plan, policy: Policy
+    ) -> dict[tuple[str, str], TargetState]:
+        """The present record per target that the plan names; the source record itself where source is target."""
+        states = {}
+        for action in plan.actions:
+            where = (action.target_system, str(action.target_object))
+            if where in states:
+                continue
+            if action.target_system == snapshot.source_system and snapshot.record is not None:
+                found = LookUp(presence=Presence.ONE, record=snapshot.record)
+                states[where] = TargetState(found=found, read_at=snapshot.read_at)
+            elif action.target_system in self._crms and action.target_system in policy.targets:
+                states[where] = self._look_up(lead, snapshot, where, policy)
+        return states
+
+    def _look_up(self, lead: Lead, snapshot: LeadSnapshot, where: tuple[str, str], policy: Policy) -> TargetState:
+        system, target_object = where
+        unique = {name: str(snapshot.fields[name]) for name in UNIQUE_FIELDS if snapshot.fields.get(name)}
+        ref = RecordRef(
+            target_system=system, target_object=target_object, external_id=lead.external_id, unique_fields=unique
+        )
+        found = self._crms[system].find(ref, tuple(specs_for(policy, system)), history=False)
+        if found.presence is Presence.UNKNOWN:
+            raise ApplicationError(
+                "the target record could not be looked up",
+                type=TARGET_UNREADABLE,
+                next_retry_delay=timedelta(seconds=found.retry_after_seconds) if found.retry_after_seconds else None,
+            )
+        return TargetState(found=found, read_at=self._clock.now())

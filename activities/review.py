@@ -1,0 +1,142 @@
+"""Questions for people and their decisions. What a person decides is in the ledger before it is applied."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import Any, Protocol
+
+from leadproof.domain.proofs import verify_decision
+from temporalio import activity
+
+from activities.messages import Answered, AskCommand, Book, DecideCommand, Decided
+from activities.views import Views
+from leadproof.domain.errors import MalformedDecision, NotFound
+from leadproof.domain.mutation import Reason
+from leadproof.domain.review import Decision, DecisionVerdict, ReviewItem, parse_decision
+from leadproof.domain.steps import Applied, Question
+from leadproof.ports import Clock, Ledger
+from leadproof.rulebook import Rulebook
+
+
+class Senders(Protocol):
+    """Tells whose a signal or an update was; Temporal's history knows, the handler does not."""
+
+    async def identity(self, workflow_id: str, run_id: str, *, via: str, place: str) -> str: ...
+
+
+class ReviewActivities:
+    """Args:
+    decision_key: key of the proof on decisions that came through the starter; `None` accepts no proof.
+    """
+
+    def __init__(
+        self, ledger: Ledger, rulebook: Rulebook, clock: Clock, senders: Senders, decision_key: str | None
+    ) -> None:
+        self._ledger = ledger
+        self._rulebook = rulebook
+        self._clock = clock
+        self._senders = senders
+        self._decision_key = decision_key
+        self._views = Views(ledger, rulebook)
+
+    @activity.defn
+    def open_review(self, command: AskCommand) -> Book:
+        """Open the item of a question, or find the open one."""
+        lead = self._views.lead(command.event_key)
+        policy = self._rulebook.policy(lead.policy_version)
+        if command.mutation_key is None:
+            name, queue = policy.queue(None)
+            due = self._clock.now() + timedelta(hours=queue.due_hours)
+            self._ledger.open_event_review(command.event_key, Question(reason=command.reason, queue=name, due_at=due))
+            return self._views.book(command.event_key)
+        mutation = self._ledger.mutation(command.mutation_key)
+        if mutation is None:
+            raise NotFound("no mutation stands under this key")
+        plan = self._ledger.plan_of(command.event_key, lead.policy_version)
+        wanted = None
+        if plan is not None and command.reason is Reason.NEEDS_APPROVAL and mutation.parent_key is None:
+            wanted = plan.guarded[mutation.ordinal].queue
+        name, queue = policy.queue(wanted)
+        due = self._clock.now() + timedelta(hours=queue.due_hours)
+        self._ledger.open_review(mutation.mutation_key, Question(reason=command.reason, queue=name, due_at=due))
+        return self._views.book(command.event_key)
+
+    @activity.defn
+    async def sender_of(self, command: DecideCommand) -> str:
+        """The identity that Temporal recorded for a signal or an update of the calling run."""
+        info = activity.info()
+        if info.workflow_id is None or info.workflow_run_id is None:
+            return "unknown"
+        return await self._senders.identity(
+            info.workflow_id, info.workflow_run_id, via=command.via, place=command.place
+        )
+
+    @activity.defn
+    def apply_decision(self, command: DecideCommand) -> Decided:
+        """Record what was sent, then apply it; or, with nothing sent, apply all that is pending in the ledger."""
+        if command.sent is None:
+            rows = self._ledger.pending_decisions(command.event_key)
+            applied = [self._apply(row.decision_id, row.review_id) for row in rows]
+        else:
+            applied = [self._receive(command, command.sent)]
+        wake = next((one.wake for one in applied if one.wake), None)
+        return Decided(
+            answers=tuple(
+                Answered(decision_id=one.decision_id, verdict=one.verdict, why=one.why, until=one.until)
+                for one in applied
+            ),
+            book=self._views.book(command.event_key, wake=wake),
+            plan_again=any(self._replans(one) for one in applied),
+        )
+
+    def _receive(self, command: DecideCommand, sent: Sequence[Any]) -> Applied:
+        reviewer = f"temporal:{command.sender or 'unknown'}"
+        try:
+            decision = parse_decision(sent)
+        except MalformedDecision as error:
+            return self._malformed(sent, reviewer, command.via, str(error))
+        proof = sent[0].get("proof")
+        proved = False
+        if proof is not None:
+            proved = self._decision_key is not None and verify_decision(sent[0], self._decision_key)
+            if not proved:
+                return self._malformed(sent, reviewer, command.via, "its proof does not fit")
+            reviewer = decision.reviewer
+        item = self._ledger.review(decision.review_id)
+        if item is None or item.event_key != command.event_key:
+            return self._malformed(sent, reviewer, command.via, "it answers no question of this lead")
+        row = self._ledger.record_decision(decision, reviewer=reviewer, via=command.via)
+        if row.verdict is DecisionVerdict.PENDING and not proved and not self._raw_counts(item):
+            self._ledger.refuse_decision(row.decision_id, verdict=DecisionVerdict.IMPOSSIBLE)
+            why = f"the queue {item.queue!r} takes decisions through the review only, not as a bare signal"
+            return Applied(decision_id=row.decision_id, verdict=DecisionVerdict.IMPOSSIBLE, why=why)
+        return self._apply(row.decision_id, row.review_id)
+
+    def _apply(self, decision_id: str, review_id: str | None) -> Applied:
+        item = self._ledger.review(review_id) if review_id is not None else None
+        quiescence = timedelta(0)
+        if item is not None and item.mutation_key is not None:
+            mutation = self._ledger.mutation(item.mutation_key)
+            if mutation is not None:
+                rules = self._rulebook.rules(mutation.policy_version, mutation.target_system)
+                quiescence = rules.target.quiescence
+        return self._ledger.apply_decision(decision_id, quiescence=quiescence)
+
+    def _replans(self, applied: Applied) -> bool:
+        if applied.verdict is not DecisionVerdict.APPLIED:
+            return False
+        row = self._ledger.decision(applied.decision_id)
+        return row is not None and row.decision == Decision.PLAN_AGAIN
+
+    def _raw_counts(self, item: ReviewItem) -> bool:
+        policy = self._rulebook.policy(self._views.lead(item.event_key).policy_version)
+        return policy.queue(item.queue)[1].raw_signals_count
+
+    def _malformed(self, sent: Sequence[Any], reviewer: str, via: str, why: str) -> Applied:
+        text = json.dumps(list(sent), sort_keys=True, default=str)
+        decision_id = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+        self._ledger.record_malformed(decision_id, reviewer=reviewer, via=via, why=why)
+        return Applied(decision_id=decision_id, verdict=DecisionVerdict.MALFORMED, why=why)

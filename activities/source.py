@@ -1,0 +1,154 @@
+"""Reading the source record of a lead event, and recognising our own echo before anything is planned."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from datetime import timedelta
+
+from temporalio import activity
+from temporalio.exceptions import ApplicationError
+
+from activities.messages import LeadView, Reading, ReadingKind
+from activities.names import SOURCE_UNREADABLE
+from leadproof.domain.errors import MalformedValue, NotFound
+from leadproof.domain.events import Lead, LeadSnapshot, Outcome
+from leadproof.domain.field_catalog import CATALOG, specs_for
+from leadproof.domain.fields import normal
+from leadproof.domain.plan import TargetObject
+from leadproof.domain.policy import Policy
+from leadproof.domain.records import MARKER, FoundRecord, Presence
+from leadproof.ports import Clock, Crm, Ledger
+from leadproof.rulebook import Rulebook
+
+_SAME_WRITE = timedelta(seconds=1)
+"""Fields of one request stand in a record's history within this time of each other."""
+
+
+class SourceActivities:
+    """Args:
+    crms: the CRMs that are sources of records, by system; any other source's leads came whole with their event.
+    our_field: turns a source's own name of a field into ours, per system; `None` where we have none.
+    """
+
+    def __init__(
+        self,
+        ledger: Ledger,
+        crms: Mapping[str, Crm],
+        rulebook: Rulebook,
+        clock: Clock,
+        our_field: Callable[[str, str, Policy], str | None],
+    ) -> None:
+        self._ledger = ledger
+        self._crms = crms
+        self._rulebook = rulebook
+        self._clock = clock
+        self._our_field = our_field
+
+    @activity.defn
+    def read_source(self, event_key: str) -> Reading:
+        """Read the lead's row and, where it has no plan yet, the source record."""
+        lead = self._ledger.lead(event_key)
+        if lead is None:
+            raise ApplicationError(str(NotFound("no lead event stands under this key")), non_retryable=True)
+        if lead.outcome.final:
+            return Reading(kind=ReadingKind.CLOSED, lead=LeadView.of(lead))
+        if self._ledger.plan_of(event_key, lead.policy_version) is not None:
+            return Reading(kind=ReadingKind.PLANNED, lead=LeadView.of(lead))
+        policy = self._rulebook.policy(lead.policy_version)
+        crm = self._crms.get(lead.source_system)
+        if crm is None:
+            return Reading(kind=ReadingKind.READY, lead=LeadView.of(lead), snapshot=self._as_sent(lead))
+        return self._from_crm(lead, crm, policy)
+
+    def _from_crm(self, lead: Lead, crm: Crm, policy: Policy) -> Reading:
+        fields = tuple(specs_for(policy, crm.system))
+        found = crm.read(TargetObject.CONTACT, lead.source_record_id, fields, history=True)
+        if found.presence is Presence.UNKNOWN:
+            raise ApplicationError(
+                "the source record could not be read",
+                type=SOURCE_UNREADABLE,
+                next_retry_delay=timedelta(seconds=found.retry_after_seconds) if found.retry_after_seconds else None,
+            )
+        now = self._clock.now()
+        record = found.record
+        merged = record is not None and record.record_id != lead.source_record_id
+        if found.presence is Presence.REMOVED or merged:
+            return self._closed(lead, Outcome.GONE)
+        if record is None:
+            target = policy.targets[crm.system]
+            until = lead.first_seen_at + target.observation_window
+            if now >= until:
+                return self._closed(lead, Outcome.GONE)
+            age = (now - lead.first_seen_at).total_seconds()
+            wait = timedelta(seconds=min(max(age, target.read_spacing_seconds), target.observation_window_seconds / 5))
+            return Reading(kind=ReadingKind.LATER, lead=LeadView.of(lead), at=min(now + wait, until))
+        echo_of = self._echo(lead, record, policy)
+        if echo_of is not None:
+            return self._closed(lead, Outcome.ECHO, echo_of=echo_of)
+        snapshot = LeadSnapshot(
+            source_system=lead.source_system,
+            source_object=TargetObject.CONTACT,
+            source_record_id=lead.source_record_id,
+            fields=record.fields,
+            record=record.model_copy(update={"history": {}, "raw": {}}),
+            read_at=now,
+        )
+        return Reading(kind=ReadingKind.READY, lead=LeadView.of(lead), snapshot=snapshot)
+
+    def _closed(self, lead: Lead, outcome: Outcome, *, echo_of: str | None = None) -> Reading:
+        closed = self._ledger.close_event(lead.event_key, outcome, echo_of=echo_of)
+        return Reading(kind=ReadingKind.CLOSED, lead=LeadView.of(closed))
+
+    def _echo(self, lead: Lead, record: FoundRecord, policy: Policy) -> str | None:
+        """The mutation of ours that this event echoes, decided from the record.
+
+        A change is an echo where the record's history shows its value written together with a marker of ours; a
+        creation, where the record carries the external id of a create of ours.
+        """
+        changed = _changed_field(lead)
+        if changed is None:
+            if lead.event_kind.endswith(".creation") and record.external_id is not None:
+                return self._ledger.creator_of(record.external_id)
+            return None
+        field = self._our_field(lead.source_system, changed, policy)
+        if field is None:
+            return None
+        change = next((c for c in record.history.get(field, ()) if abs(c.at - lead.occurred_at) <= _SAME_WRITE), None)
+        if change is None:
+            return None
+        for marker in record.history.get(MARKER, ()):
+            together = abs(marker.at - change.at) <= _SAME_WRITE and marker.by == change.by
+            if together and marker.value and self._ledger.wrote(marker.value, field, change.value):
+                return str(marker.value)
+        return None
+
+    def _as_sent(self, lead: Lead) -> LeadSnapshot:
+        sent = (lead.lead or {}).get("lead", {})
+        fields = {}
+        for name, value in sent.items():
+            if name in CATALOG:
+                try:
+                    fields[name] = normal(CATALOG[name], value)
+                except MalformedValue:
+                    continue  # an unreadable value is evidence in the row, and no fact to plan on
+        return LeadSnapshot(
+            source_system=lead.source_system,
+            source_object=TargetObject.LEAD,
+            source_record_id=lead.source_record_id,
+            fields=fields,
+            read_at=self._clock.now(),
+        )
+
+
+def _changed_field(lead: Lead) -> str | None:
+    """The source's name of the field that a change event is about, from its occurrence."""
+    if lead.occurrence is None:
+        return None
+    try:
+        parts = json.loads(lead.occurrence)
+    except ValueError:
+        return None
+    if isinstance(parts, list) and len(parts) == 3 and isinstance(parts[1], str):
+        return parts[1]
+    return None

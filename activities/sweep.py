@@ -1,0 +1,81 @@
+"""Finding the leads that no run looks after, and resuming them."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Protocol
+
+from pydantic import BaseModel, ConfigDict
+from temporalio import activity
+
+from leadproof.domain.events import Lead
+from leadproof.domain.mutation import Reason
+from leadproof.domain.steps import Question
+from leadproof.ports import Clock, Ledger
+from leadproof.rulebook import Rulebook
+
+MOST_A_SWEEP = 200
+
+
+class Runs(Protocol):
+    """The runs of leads, as Temporal itself knows them (describe, not a search)."""
+
+    async def is_open(self, lead: Lead) -> bool: ...
+
+    async def ended(self, lead: Lead) -> bool:
+        """Whether the run named in the row was started and is closed; a run that never was is not ended."""
+        ...
+
+    async def resume(self, lead: Lead) -> str:
+        """Start a run for the lead: under its own ID where none was, else the elected next one; its workflow ID."""
+        ...
+
+
+class Swept(BaseModel):
+    """What one sweep did."""
+
+    model_config = ConfigDict(frozen=True)
+
+    seen: int = 0
+    resumed: int = 0
+    asked: int = 0
+
+
+class SweepActivities:
+    """Args:
+    age: rows younger than this are left to their run.
+    """
+
+    def __init__(self, ledger: Ledger, rulebook: Rulebook, clock: Clock, runs: Runs, age: timedelta) -> None:
+        self._ledger = ledger
+        self._rulebook = rulebook
+        self._clock = clock
+        self._runs = runs
+        self._age = age
+
+    @activity.defn
+    async def sweep(self) -> Swept:
+        """Resume every lead whose row is not final and whose run is not open.
+
+        A run that ended without an outcome twice in a row is not resumed again; a person is asked (`run_failed`).
+        """
+        seen = resumed = asked = 0
+        # the ledger's reads are short and local; the loop is this worker's own and serves nothing else meanwhile
+        for lead in self._ledger.unfinished(older_than=self._age, limit=MOST_A_SWEEP):
+            seen += 1
+            if await self._runs.is_open(lead):
+                continue
+            if lead.run >= 1 and await self._runs.ended(lead):
+                asked += self._ask(lead)
+                continue
+            await self._runs.resume(lead)
+            resumed += 1
+        return Swept(seen=seen, resumed=resumed, asked=asked)
+
+    def _ask(self, lead: Lead) -> int:
+        if self._ledger.review_of(lead.event_key) is not None:
+            return 0
+        name, queue = self._rulebook.policy(lead.policy_version).queue(None)
+        due = self._clock.now() + timedelta(hours=queue.due_hours)
+        self._ledger.open_event_review(lead.event_key, Question(reason=Reason.RUN_FAILED, queue=name, due_at=due))
+        return 1

@@ -1,0 +1,53 @@
+"""The views of an event's mutations, read from the ledger."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from activities.messages import Book
+from leadproof.domain.errors import NotFound
+from leadproof.domain.events import Lead
+from leadproof.domain.progress import MutationView, Step, view_of
+from leadproof.ports import Ledger
+from leadproof.rulebook import Rulebook
+
+
+class Views:
+    """Reads an event's mutations as a run needs them."""
+
+    def __init__(self, ledger: Ledger, rulebook: Rulebook) -> None:
+        self._ledger = ledger
+        self._rulebook = rulebook
+
+    def lead(self, event_key: str) -> Lead:
+        lead = self._ledger.lead(event_key)
+        if lead is None:
+            raise NotFound("no lead event stands under this key")
+        return lead
+
+    def book(self, event_key: str, *, steps: Mapping[str, Step] | None = None, wake: str | None = None) -> Book:
+        """All mutations of an event; `steps` where the caller knows better than the row when to go on."""
+        lead = self.lead(event_key)
+        views = tuple(
+            self.view(m.mutation_key, (steps or {}).get(m.mutation_key)) for m in self._ledger.mutations_of(event_key)
+        )
+        return Book(
+            outcome=lead.outcome,
+            views=views,
+            event_review=self._ledger.review_of(event_key),
+            wake=self.workflow_of(wake),
+        )
+
+    def one(self, event_key: str, view: MutationView, *, wake: str | None = None) -> Book:
+        """The book after a step of an event's only mutation."""
+        return Book(outcome=self.lead(event_key).outcome, views=(view,), whole=False, wake=self.workflow_of(wake))
+
+    def view(self, mutation_key: str, step: Step | None = None) -> MutationView:
+        receipts = self._ledger.receipts(mutation_key)
+        if receipts is None:
+            raise NotFound("no mutation stands under this key")
+        target = self._rulebook.policy(receipts.mutation.policy_version).targets[receipts.mutation.target_system]
+        return view_of(receipts.mutation, receipts.attempts, target, receipts.review, step)
+
+    def workflow_of(self, event_key: str | None) -> str | None:
+        return self.lead(event_key).workflow_id if event_key is not None else None

@@ -1,0 +1,194 @@
+"""From a guarded plan to the mutations that it reserves."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict
+
+from leadproof.domain import keys
+from leadproof.domain.errors import MalformedPlan
+from leadproof.domain.events import Lead
+from leadproof.domain.field_catalog import EMAIL, specs_for
+from leadproof.domain.mutation import Intent, Mutation, Reason, RecordRef, Status
+from leadproof.domain.plan import Action, ActionKind, GuardedAction, Verdict
+from leadproof.domain.policy import Policy
+from leadproof.domain.records import FoundRecord, LookUp, Presence
+
+UNIQUE_FIELDS = (EMAIL,)
+"""Our names of the fields by which a target itself keeps its records apart."""
+
+
+class TargetState(BaseModel):
+    """A target's record as it was looked up before the plan was made.
+
+    Attributes:
+        found: *one* or *absent*, or what speaks against a write (*removed*, *several*).
+        read_at: when.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    found: LookUp
+    read_at: datetime
+
+    @property
+    def base(self) -> dict[str, Any] | None:
+        """The record's fields; `None` where there is no record."""
+        return self.found.record.fields if self.found.record is not None else None
+
+
+def settle_verdicts(
+    guarded: Sequence[GuardedAction],
+    targets: Mapping[tuple[str, str], TargetState],
+    own_external_id: str,
+    policy: Policy,
+) -> tuple[GuardedAction, ...]:
+    """The guard's verdicts once the target records are known.
+
+    A create that met a record which is not linked to this lead is the policy's question, never a second record; any
+    other action on a record that does not exist is refused; what depends on a refused action is refused too.
+    """
+    settled: list[GuardedAction] = []
+    for guard in guarded:
+        refused = [n for n in guard.action.depends_on if settled[n].verdict is Verdict.REFUSED]
+        if guard.verdict is Verdict.REFUSED:
+            settled.append(guard)
+        elif refused:
+            settled.append(_refuse(guard, f"it depends on action {refused[0]}, which was refused"))
+        else:
+            state = targets[guard.action.target_system, guard.action.target_object]
+            settled.append(_against_record(guard, state.found, own_external_id, policy))
+    return tuple(settled)
+
+
+def _refuse(guard: GuardedAction, why: str) -> GuardedAction:
+    return guard.model_copy(update={"verdict": Verdict.REFUSED, "why": why})
+
+
+def _against_record(guard: GuardedAction, found: LookUp, own_external_id: str, policy: Policy) -> GuardedAction:
+    record = found.record
+    if guard.action.kind is not ActionKind.CREATE:
+        if found.presence is Presence.ABSENT:
+            return _refuse(guard, "there is no record to write to")
+        return guard
+    if guard.verdict is not Verdict.ALLOWED or record is None or record.external_id == own_external_id:
+        return guard
+    if record.external_id is None and policy.targets[guard.action.target_system].found_unlinked == "link":
+        return guard
+    why = (
+        "a record with the same e-mail stands there and is not linked to this lead"
+        if record.external_id is None
+        else "the record that was found is linked to another lead"
+    )
+    return guard.model_copy(update={"verdict": Verdict.FOR_A_PERSON, "why": why, "queue": guard.queue or "default"})
+
+
+def mutations_from(
+    lead: Lead,
+    guarded: Sequence[GuardedAction],
+    policy: Policy,
+    targets: Mapping[tuple[str, str], TargetState],
+    now: datetime,
+) -> tuple[Mutation, ...]:
+    """One mutation per action that the guard allows or holds for a person, in the plan's order.
+
+    Args:
+        targets: the looked-up record per target system and object.
+
+    Raises:
+        MalformedPlan: two actions have the same key.
+    """
+    made: dict[int, Mutation] = {}
+    for ordinal, guard in enumerate(guarded):
+        if guard.verdict is Verdict.REFUSED:
+            continue
+        action = guard.action
+        state = targets[action.target_system, action.target_object]
+        needed = tuple(made[i].mutation_key for i in action.depends_on)
+        made[ordinal] = _mutation(lead, guard, policy, state, ordinal=ordinal, depends_on=needed, now=now)
+    mutations = tuple(made.values())
+    if len({mutation.mutation_key for mutation in mutations}) != len(mutations):
+        raise MalformedPlan("two actions of the plan have the same key")
+    return mutations
+
+
+def _mutation(
+    lead: Lead,
+    guard: GuardedAction,
+    policy: Policy,
+    state: TargetState,
+    *,
+    ordinal: int,
+    depends_on: tuple[str, ...],
+    now: datetime,
+) -> Mutation:
+    action = guard.action
+    specs = specs_for(policy, action.target_system)
+    key = keys.mutation_key(
+        event_key=lead.event_key,
+        policy_version=policy.version,
+        action_kind=action.kind,
+        target_system=action.target_system,
+        target_object=action.target_object,
+        discriminator=action.discriminator,
+    )
+    record = state.found.record
+    permission = policy.permission(action.kind, action.target_system, action.target_object)
+    also = permission.compare_also if permission is not None else ()
+    ref = _reference(lead, action, record)
+    base = None
+    if record is not None:
+        names = (*action.fields, *also)
+        base = {name: record.fields[name] for name in names if name in record.fields}
+    reason = Reason.NEEDS_APPROVAL if guard.verdict is Verdict.FOR_A_PERSON else Reason.DEPENDS if depends_on else None
+    return Mutation(
+        mutation_key=key,
+        event_key=lead.event_key,
+        ordinal=ordinal,
+        depends_on=depends_on,
+        tenant=lead.tenant,
+        environment=lead.environment,
+        source_system=lead.source_system,
+        source_record_id=lead.source_record_id,
+        policy_version=policy.version,
+        action_kind=action.kind,
+        target_system=action.target_system,
+        target_object=action.target_object,
+        target_record=ref.external_id,
+        discriminator=action.discriminator,
+        fingerprint=keys.fingerprint(action.fields, specs),
+        base_state=base,
+        intended_state=Intent(
+            record=ref,
+            creates=action.kind is ActionKind.CREATE and record is None,
+            fields=action.fields,
+            compare_also=also,
+            base_read_at=state.read_at if record is not None else None,
+            reason=action.reason,
+            evidence=action.evidence,
+            policy_version=policy.version,
+            mutation_key=key,
+        ),
+        status=Status.RESERVED,
+        reason=reason,
+        provider_record_id=ref.provider_record_id,
+        created_at=now,
+        updated_at=now,
+    )
+
+
+def _reference(lead: Lead, action: Action, record: FoundRecord | None) -> RecordRef:
+    """A record that carries an external id keeps it; one without gets ours with our first write."""
+    unique = {name: str(action.fields[name]) for name in UNIQUE_FIELDS if action.fields.get(name)}
+    carried = record.external_id if record is not None else None
+    return RecordRef(
+        target_system=action.target_system,
+        target_object=action.target_object,
+        external_id=carried or lead.external_id,
+        provider_record_id=record.record_id if record is not None else None,
+        linked=carried is not None,
+        unique_fields=unique,
+    )

@@ -1,0 +1,337 @@
+"""The story of one lead: read it, plan it once, make each effect, read it back, ask a person where that is needed."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Any
+
+from temporalio import workflow
+from temporalio.exceptions import ActivityError, ApplicationError, FailureError, is_cancelled_exception
+
+with workflow.unsafe.imports_passed_through():
+    from activities.effects import EffectActivities
+    from activities.messages import (
+        Answered,
+        AskCommand,
+        Book,
+        DecideCommand,
+        LeadView,
+        LookCommand,
+        PlanCommand,
+        Reading,
+        ReadingKind,
+        WriteCommand,
+    )
+    from activities.names import PLANNER_FAILED
+    from activities.planning import PlanningActivities
+    from activities.review import ReviewActivities
+    from activities.source import SourceActivities
+    from leadproof.domain.errors import MalformedDecision
+    from leadproof.domain.events import Outcome
+    from leadproof.domain.mutation import Reason, Status
+    from leadproof.domain.progress import MutationView, Step, StepKind
+    from leadproof.domain.review import DecisionVerdict, ReviewItem, parse_decision
+    from workflows import contract, options, telling
+    from workflows.telling import Told
+
+_FIRST_WAIT = timedelta(seconds=2)
+_LONGEST_WAIT = timedelta(hours=1)
+
+
+@workflow.defn(name=contract.LEAD_WORKFLOW)
+class LeadWorkflow:
+    """One inbound lead event. What the run remembers is never the last word: each step begins from the ledger's row."""
+
+    def __init__(self) -> None:
+        self._event_key = ""
+        self._lead: LeadView | None = None
+        self._outcome = Outcome.WORKING
+        self._views: dict[str, MutationView] = {}
+        self._question: ReviewItem | None = None
+        self._sent: list[DecideCommand] = []
+        self._signals = 0
+        self._answers: dict[str, Answered] = {}
+        self._pending_until: datetime | None = None
+        self._freed = False
+        self._waits: dict[str, timedelta] = {}
+        self._told = Told()
+
+    @workflow.run
+    async def run(self, event_key: str) -> str:
+        """Carry the lead event under `event_key` to its outcome."""
+        self._event_key = event_key
+        plan_again = True
+        while plan_again:
+            problem = await self._prepare()
+            if problem is not None:
+                await self._ask(problem)
+            plan_again = await self._follow()
+        self._tell()
+        await self._answer_the_rest()
+        return self._outcome
+
+    # -- what is sent to the run: handlers only record ---------------------------------------------------------------
+    @workflow.signal(
+        name=contract.SIGNAL_DECIDE,
+        description='A person\'s decision: {"review_id", "version", "decision", "reason"}; see the current details',
+    )
+    def decide(self, *sent: Any) -> None:
+        place, self._signals = str(self._signals), self._signals + 1
+        self._sent.append(DecideCommand(event_key=self._event_key, sent=list(sent), via="signal", place=place))
+
+    @workflow.update(
+        name=contract.UPDATE_SUBMIT_DECISION,
+        description='A person\'s decision, answered: {"review_id", "version", "decision", "reason"}',
+    )
+    async def submit_decision(self, *sent: Any) -> Answered:
+        info = workflow.current_update_info()
+        place = info.id if info is not None else ""
+        self._sent.append(DecideCommand(event_key=self._event_key, sent=list(sent), via="update", place=place))
+        await workflow.wait_condition(lambda: place in self._answers)
+        return self._answers[place]
+
+    @submit_decision.validator
+    def _submit_decision_is_one(self, *sent: Any) -> None:
+        try:
+            parse_decision(sent)
+        except MalformedDecision as error:
+            raise ApplicationError(str(error), type="MalformedDecision", non_retryable=True) from None
+
+    @workflow.signal(name=contract.SIGNAL_RECORD_FREE, description="The record that this lead waits for is free")
+    def record_free(self, *_: Any) -> None:
+        self._freed = True
+
+    @workflow.query(name=contract.QUERY_STATUS, description="Where this lead stands; nothing personal")
+    def status(self) -> dict[str, Any]:
+        lead = self._lead.model_dump(mode="json") if self._lead is not None else {"event_key": self._event_key}
+        mutations = [view.model_dump(mode="json", exclude={"step"}) for view in self._ordered()]
+        return lead | {"outcome": self._outcome.value, "mutations": mutations}
+
+    # -- the beginning: read the source, plan once ------------------------------------------------------------------
+    async def _prepare(self) -> Reason | None:
+        """Read and plan; what stands in the way, if anything does."""
+        reading = await self._read()
+        if reading is None:
+            return Reason.SOURCE_DOWN
+        self._lead, self._outcome = reading.lead, reading.lead.outcome
+        if reading.kind is ReadingKind.CLOSED:
+            return None
+        try:
+            book = await workflow.execute_activity_method(
+                PlanningActivities.plan,
+                PlanCommand(event_key=self._event_key, snapshot=reading.snapshot),
+                summary="plan once, reserve the effects",
+                **options.PLAN,
+            )
+        except ActivityError as error:
+            if is_cancelled_exception(error):
+                raise
+            failed = isinstance(error.cause, ApplicationError) and error.cause.type == PLANNER_FAILED
+            return Reason.PLANNER if failed else Reason.SOURCE_DOWN
+        self._take(book)
+        if any(view.review is not None for view in book.views) or book.event_review is not None:
+            await self._decide(DecideCommand(event_key=self._event_key))
+        return book.problem
+
+    async def _read(self) -> Reading | None:
+        """The source's reading; a record that cannot be read yet is asked for again, `None` says that it stays down."""
+        while True:
+            try:
+                reading = await workflow.execute_activity_method(
+                    SourceActivities.read_source,
+                    self._event_key,
+                    summary="read the source record",
+                    **options.READ_SOURCE,
+                )
+            except ActivityError as error:
+                if is_cancelled_exception(error):
+                    raise
+                return None
+            if reading.kind is not ReadingKind.LATER or reading.at is None:
+                return reading
+            await workflow.sleep(max(reading.at - workflow.now(), timedelta(0)), summary="not readable yet")
+
+    # -- the middle: one step at a time, in the plan's order --------------------------------------------------------
+    async def _follow(self) -> bool:
+        """Take each mutation through its life until the outcome is final; whether the event is to be planned again."""
+        while not self._outcome.final:
+            self._tell()
+            if self._sent:
+                if await self._decide(self._sent.pop(0)):
+                    return True
+            elif self._pending_until is not None and self._pending_until <= workflow.now():
+                self._pending_until = None
+                if await self._decide(DecideCommand(event_key=self._event_key)):
+                    return True
+            elif (view := self._due()) is not None:
+                await self._advance(view)
+            else:
+                await self._wait()
+            if workflow.info().is_continue_as_new_suggested() and not self._sent:
+                await self._answer_the_rest()
+                workflow.continue_as_new(self._event_key)
+        return False
+
+    def _ordered(self) -> list[MutationView]:
+        return sorted(self._views.values(), key=lambda view: (view.ordinal, view.parent_key is not None))
+
+    def _due(self) -> MutationView | None:
+        """The first mutation, in the plan's order, whose next step is due now."""
+        for view in self._ordered():
+            at = self._next_at(view)
+            if at is not None and at <= workflow.now():
+                return view
+        return None
+
+    def _next_at(self, view: MutationView) -> datetime | None:
+        """When a mutation's next step is due; `None` where it waits for something else than time."""
+        step = view.step
+        if step.kind is StepKind.PERSON:
+            return workflow.now() if step.asks is not None else None
+        if step.kind is StepKind.DEPENDS:
+            ready = all(self._observed(key) for key in view.depends_on)
+            return workflow.now() if ready else None
+        if step.kind is StepKind.WAITS:
+            return workflow.now() if self._freed else step.at
+        if step.kind is StepKind.DONE:
+            return None
+        return step.at or workflow.now()
+
+    def _observed(self, key: str) -> bool:
+        view = self._views.get(key)
+        return view is not None and view.status is Status.OBSERVED
+
+    async def _advance(self, view: MutationView) -> None:
+        if view.step.kind is StepKind.PERSON:
+            await self._ask(view.step.asks or Reason.NEEDS_APPROVAL, view.mutation_key)
+            return
+        if view.step.kind is StepKind.LOOK:
+            book = await workflow.execute_activity_method(
+                EffectActivities.reconcile,
+                LookCommand(mutation_key=view.mutation_key, alone=len(self._views) == 1),
+                summary=f"read back {view.action_kind}",
+                **options.RECONCILE,
+            )
+        else:
+            book = await self._write(view)
+        self._take(book)
+        await self._wake(book)
+
+    async def _write(self, view: MutationView) -> Book:
+        """One attempt. A lost worker, a time-out and a shutdown all mean the same: what happened is in the row."""
+        self._freed = False
+        number = view.attempts + 1
+        command = WriteCommand(
+            mutation_key=view.mutation_key, version=view.version, number=number, alone=len(self._views) == 1
+        )
+        try:
+            book = await workflow.execute_activity_method(
+                EffectActivities.write,
+                command,
+                summary=f"{view.action_kind} {view.target_system} {view.target_object}, attempt {number}",
+                **options.WRITE,
+            )
+        except ActivityError as error:
+            if is_cancelled_exception(error):
+                raise
+            return await workflow.execute_activity_method(
+                PlanningActivities.plan,
+                PlanCommand(event_key=self._event_key),
+                summary="read the row: the answer of the write was lost",
+                **options.LEDGER,
+            )
+        return self._spaced(book, view.mutation_key)
+
+    def _spaced(self, book: Book, key: str) -> Book:
+        """Give a mutation that waits for its record the time at which it asks again: doubling, up to an hour."""
+        views = []
+        for view in book.views:
+            if view.mutation_key == key and view.step.kind is StepKind.WAITS:
+                wait = self._waits.get(key, _FIRST_WAIT)
+                self._waits[key] = min(wait * 2, _LONGEST_WAIT)
+                views.append(view.model_copy(update={"step": Step(kind=StepKind.WAITS, at=workflow.now() + wait)}))
+            else:
+                views.append(view)
+        return book.model_copy(update={"views": tuple(views)})
+
+    async def _wake(self, book: Book) -> None:
+        """Tell the first lead in a freed record's queue; its own timer asks again where this is lost."""
+        if book.wake is None or book.wake == workflow.info().workflow_id:
+            return
+        try:
+            await workflow.get_external_workflow_handle(book.wake).signal(contract.SIGNAL_RECORD_FREE)
+        except FailureError:
+            workflow.logger.info("the lead that waits for this record has no open run; the sweep resumes it")
+
+    async def _wait(self) -> None:
+        """Until something was sent, a record was freed, or the next step is due."""
+        times = [at for view in self._views.values() if (at := self._next_at(view)) is not None]
+        if self._pending_until is not None:
+            times.append(self._pending_until)
+        wait = max(min(times) - workflow.now(), timedelta(0)) if times else None
+        try:
+            await workflow.wait_condition(
+                lambda: bool(self._sent) or self._freed, timeout=wait, timeout_summary="until the next step"
+            )
+        except TimeoutError:
+            return
+
+    # -- people -----------------------------------------------------------------------------------------------------
+    async def _ask(self, reason: Reason, mutation_key: str | None = None) -> None:
+        """Put a question to a person: about a mutation, or about the event."""
+        book = await workflow.execute_activity_method(
+            ReviewActivities.open_review,
+            AskCommand(event_key=self._event_key, mutation_key=mutation_key, reason=reason),
+            summary=f"ask a person: {reason}",
+            **options.LEDGER,
+        )
+        self._take(book)
+
+    async def _decide(self, command: DecideCommand) -> bool:
+        """Apply one decision as it was sent, or all that are pending; whether the event is to be planned again."""
+        if command.sent is not None and not telling.carries_proof(command.sent):
+            command = command.model_copy(update={"sender": await self._sender(command)})
+        decided = await workflow.execute_activity_method(
+            ReviewActivities.apply_decision, command, summary="apply what a person decided", **options.LEDGER
+        )
+        self._take(decided.book)
+        for answer in decided.answers:
+            self._answers[command.place if command.via == "update" else answer.decision_id] = answer
+            if answer.verdict is DecisionVerdict.PENDING and answer.until is not None:
+                self._pending_until = min(self._pending_until or answer.until, answer.until)
+        await self._wake(decided.book)
+        return decided.plan_again
+
+    async def _sender(self, command: DecideCommand) -> str:
+        try:
+            return await workflow.execute_activity_method(
+                ReviewActivities.sender_of, command, summary="whose decision is this", **options.SENDER
+            )
+        except ActivityError as error:
+            if is_cancelled_exception(error):
+                raise
+            return "unknown"
+
+    async def _answer_the_rest(self) -> None:
+        """Answer what was sent too late, so that nobody who decided is left without a word."""
+        while True:
+            while self._sent:
+                await self._decide(self._sent.pop(0))
+            await workflow.wait_condition(lambda: bool(self._sent) or workflow.all_handlers_finished())
+            if not self._sent:
+                return
+
+    # -- what the run knows and shows -------------------------------------------------------------------------------
+    def _take(self, book: Book) -> None:
+        self._outcome = book.outcome
+        if book.whole:
+            self._views, self._question = {}, book.event_review
+        self._views.update({view.mutation_key: view for view in book.views})
+
+    def _tell(self) -> None:
+        """Show in Temporal's UI where the lead stands, and make it findable."""
+        views = self._ordered()
+        workflow.set_current_details(telling.details(self._lead, self._outcome, views, self._question))
+        changes = self._told.changes(self._outcome, views, self._question)
+        if changes:
+            workflow.upsert_search_attributes(changes)

@@ -1,0 +1,71 @@
+"""Time-outs and retry policy of every activity, each with its reason."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TypedDict
+
+from temporalio.common import RetryPolicy
+
+
+class Options(TypedDict, total=False):
+    """The options of one activity; `summary` is the caller's."""
+
+    start_to_close_timeout: timedelta
+    schedule_to_close_timeout: timedelta
+    retry_policy: RetryPolicy
+
+
+_LEDGER_RETRY = RetryPolicy(
+    initial_interval=timedelta(milliseconds=200), backoff_coefficient=2.0, maximum_interval=timedelta(seconds=30)
+)
+
+READ_SOURCE = Options(
+    # one read with a total deadline of its own, and two short ledger reads
+    start_to_close_timeout=timedelta(seconds=45),
+    # a source that stays down becomes a question for a person instead of an activity that is pending for ever
+    schedule_to_close_timeout=timedelta(minutes=10),
+    retry_policy=RetryPolicy(initial_interval=timedelta(seconds=1), maximum_interval=timedelta(seconds=30)),
+)
+
+PLAN = Options(
+    # the slowest planner's answer, one look-up at the target and the recording transaction
+    start_to_close_timeout=timedelta(seconds=90),
+    # a planner or target that stays down becomes a question for a person
+    schedule_to_close_timeout=timedelta(minutes=10),
+    retry_policy=RetryPolicy(initial_interval=timedelta(seconds=1), maximum_interval=timedelta(seconds=30)),
+)
+
+WRITE = Options(
+    # above the client's own total deadlines: the check, the write, and a ledger that makes us wait
+    start_to_close_timeout=timedelta(seconds=75),
+    # whether to try again is decided after a read-back, by the run, never by Temporal
+    retry_policy=RetryPolicy(maximum_attempts=1),
+)
+
+RECONCILE = Options(
+    # one look-up with archived and merged records included, and the settling transaction
+    start_to_close_timeout=timedelta(seconds=60),
+    # no schedule-to-close: nothing can be decided without the ledger, and a target that is down is an answer (unknown)
+    retry_policy=_LEDGER_RETRY,
+)
+
+LEDGER = Options(
+    start_to_close_timeout=timedelta(seconds=45),
+    # no schedule-to-close: nothing can be decided without the ledger; it retries with a bounded interval
+    retry_policy=_LEDGER_RETRY,
+)
+
+SENDER = Options(
+    # reads the run's own history; who sent a bare signal is worth a few tries and is then recorded as unknown
+    start_to_close_timeout=timedelta(seconds=20),
+    schedule_to_close_timeout=timedelta(minutes=1),
+    retry_policy=RetryPolicy(initial_interval=timedelta(seconds=1), maximum_attempts=3),
+)
+
+SWEEP = Options(
+    # bounded by the number of leads that one sweep looks at
+    start_to_close_timeout=timedelta(minutes=2),
+    # the next sweep comes anyway
+    retry_policy=RetryPolicy(maximum_attempts=1),
+)
