@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from enum import StrEnum
 from typing import Protocol
 
 from pydantic import BaseModel, ConfigDict
@@ -17,17 +18,21 @@ from leadproof.rulebook import Rulebook
 MOST_A_SWEEP = 200
 
 
+class RunState(StrEnum):
+    """The run that a lead's row names, as Temporal describes it. *none*: it was never started, or is forgotten."""
+
+    OPEN = "open"
+    CLOSED = "closed"
+    NONE = "none"
+
+
 class Runs(Protocol):
     """The runs of leads, as Temporal itself knows them (describe, not a search)."""
 
-    async def is_open(self, lead: Lead) -> bool: ...
+    async def state(self, lead: Lead) -> RunState: ...
 
-    async def ended(self, lead: Lead) -> bool:
-        """Whether the run named in the row was started and is closed; a run that never was is not ended."""
-        ...
-
-    async def resume(self, lead: Lead) -> str:
-        """Start a run for the lead: under its own ID where none was, else the elected next one; its workflow ID."""
+    async def resume(self, lead: Lead) -> None:
+        """Start a run for the lead: under its own ID where none was, else the elected next one."""
         ...
 
 
@@ -63,9 +68,10 @@ class SweepActivities:
         # the ledger's reads are short and local; the loop is this worker's own and serves nothing else meanwhile
         for lead in self._ledger.unfinished(older_than=self._age, limit=MOST_A_SWEEP):
             seen += 1
-            if await self._runs.is_open(lead):
+            state = await self._runs.state(lead)
+            if state is RunState.OPEN:
                 continue
-            if lead.run >= 1 and await self._runs.ended(lead):
+            if lead.run >= 1 and state is RunState.CLOSED:
                 asked += self._ask(lead)
                 continue
             await self._runs.resume(lead)

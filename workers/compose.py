@@ -1,0 +1,147 @@
+"""The only place where adapters meet activities."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import timedelta
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from leadproof.ledger.schema import check
+from leadproof.ledger.store import SqlLedger
+from temporalio.client import Client
+
+from activities.effects import EffectActivities
+from activities.planning import PlanningActivities
+from activities.review import ReviewActivities
+from activities.source import SourceActivities
+from activities.sweep import SweepActivities
+from leadproof.clock import SystemClock
+from leadproof.crm.hubspot import HubSpotCrm
+from leadproof.crm.hubspot_fields import HubSpotFields
+from leadproof.domain.errors import ConfigurationRefused
+from leadproof.domain.plan import TargetObject
+from leadproof.domain.policy import Policy
+from leadproof.domain.policy_text import check_against, parse_policy
+from leadproof.ledger.engine import connect
+from leadproof.planners.rules import RulesPlanner
+from leadproof.ports import Crm
+from leadproof.rulebook import Rulebook
+from leadproof.settings import Settings
+from workers.runs import TemporalRuns, TemporalSenders
+
+HUBSPOT = "hubspot"
+
+
+class Composition(NamedTuple):
+    """What a worker runs."""
+
+    ledger: SqlLedger
+    crms: dict[str, Crm]
+    policy: Policy
+    activities: Sequence[Callable[..., Any]]
+
+
+def open_ledger(settings: Settings, *, busy_seconds: float = 30.0) -> SqlLedger:
+    """The ledger of the settings, its schema checked.
+
+    Raises:
+        LedgerOutdated: the schema is older than this code.
+    """
+    engine = connect(settings.ledger_url, busy_seconds=busy_seconds)
+    check(engine)
+    return SqlLedger(engine, SystemClock(), parse=parse_policy)
+
+
+def read_policy(path: Path) -> Policy:
+    """The policy of a file.
+
+    Raises:
+        ConfigurationRefused: the file cannot be read.
+        PolicyRefused: naming the line that is wrong.
+    """
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        raise ConfigurationRefused(f"the policy {path} cannot be read; set LEADPROOF_POLICY to a policy.toml") from None
+    return parse_policy(text)
+
+
+def hubspot(settings: Settings, policy: Policy) -> HubSpotCrm:
+    """The HubSpot of the settings, with the fields and time-outs of the policy.
+
+    Raises:
+        ConfigurationRefused: there is no access token.
+    """
+    token = settings.hubspot_token
+    if token is None:
+        raise ConfigurationRefused("HubSpot has no access token; set LEADPROOF_HUBSPOT_TOKEN")
+    target = policy.targets[HUBSPOT]
+    return HubSpotCrm(
+        token=token.get_secret_value,
+        base_url=settings.hubspot_base_url,
+        app_id=settings.hubspot_app_id,
+        fields=HubSpotFields(target.fields),
+        external_id_property=settings.hubspot_external_id_property,
+        marker_property=settings.hubspot_marker_property,
+        connect_timeout=target.connect_timeout_seconds,
+        call_timeout=target.call_timeout_seconds,
+    )
+
+
+def crms_of(settings: Settings, policy: Policy) -> dict[str, Crm]:
+    """The CRMs that the policy names as targets."""
+    return {HUBSPOT: hubspot(settings, policy)} if HUBSPOT in policy.targets else {}
+
+
+def our_field(system: str, name: str, policy: Policy) -> str | None:
+    """Our name of a source's field; `None` where we have none."""
+    target = policy.targets.get(system)
+    return HubSpotFields(target.fields).name_of(name) if system == HUBSPOT and target is not None else None
+
+
+def check_targets(settings: Settings, policy: Policy, crms: dict[str, Crm]) -> None:
+    """Hold the policy and the settings against what the targets say of themselves.
+
+    Raises:
+        PolicyRefused: an owner, a stage or a field of the policy that the target does not know.
+        ConfigurationRefused: the credentials open another account than the settings name.
+    """
+    for crm in crms.values():
+        description = crm.describe(TargetObject.CONTACT)
+        expected = settings.hubspot_portal_id
+        if crm.system == HUBSPOT and expected is not None and description.account != expected:
+            raise ConfigurationRefused(
+                f"the HubSpot token opens account {description.account}, LEADPROOF_HUBSPOT_PORTAL_ID names {expected}"
+            )
+        check_against(policy, description)
+
+
+def compose(settings: Settings, client: Client, ledger: SqlLedger, policy: Policy, crms: dict[str, Crm]) -> Composition:
+    """Adapters and activities of one worker."""
+    clock = SystemClock()
+    ledger.load_policy(policy)
+    rulebook = Rulebook(ledger, parse_policy)
+    key = settings.decision_key.get_secret_value() if settings.decision_key is not None else None
+    source = SourceActivities(ledger, crms, rulebook, clock, our_field)
+    planning = PlanningActivities(ledger, crms, {"rules": RulesPlanner()}, rulebook, clock)
+    effects = EffectActivities(ledger, crms, rulebook, clock)
+    review = ReviewActivities(ledger, rulebook, clock, TemporalSenders(client), key)
+    sweep = SweepActivities(
+        ledger, rulebook, clock, TemporalRuns(client, ledger), timedelta(seconds=settings.sweep_age_seconds)
+    )
+    return Composition(
+        ledger=ledger,
+        crms=crms,
+        policy=policy,
+        activities=[
+            source.read_source,
+            planning.plan,
+            effects.write,
+            effects.reconcile,
+            review.open_review,
+            review.apply_decision,
+            review.sender_of,
+            sweep.sweep,
+        ],
+    )

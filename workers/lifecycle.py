@@ -1,0 +1,72 @@
+"""A worker's life: start when everything it needs is right, say so, and let running writes finish when told to stop."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import signal
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+
+from temporalio.client import Client
+from temporalio.common import WorkerDeploymentVersion
+from temporalio.worker import Worker, WorkerDeploymentConfig
+
+from leadproof.settings import Settings
+from workers.compose import Composition, check_targets, compose, crms_of, open_ledger, read_policy
+from workers.connect import connect
+from workers.preparation import check_search_attributes, ensure_schedule
+from workflows.contract import LEADS_QUEUE
+from workflows.lead import LeadWorkflow
+from workflows.sweep import SweepWorkflow
+
+READY = "worker ready"
+_STICKY = timedelta(seconds=5)
+"""How long a task of a run waits for the worker that last had it: what a crash of a worker costs at least."""
+
+log = logging.getLogger("leadproof.worker")
+
+
+def leads_worker(client: Client, composition: Composition, settings: Settings, executor: ThreadPoolExecutor) -> Worker:
+    """The worker of the queue `leads`; the only one that polls for workflow tasks."""
+    return Worker(
+        client,
+        task_queue=LEADS_QUEUE,
+        workflows=[LeadWorkflow, SweepWorkflow],
+        activities=composition.activities,
+        activity_executor=executor,
+        max_concurrent_activities=settings.worker_threads,
+        max_concurrent_workflow_tasks=20,
+        sticky_queue_schedule_to_start_timeout=_STICKY,
+        graceful_shutdown_timeout=timedelta(seconds=settings.shutdown_seconds),
+        # without it the SDK hashes every loaded module for a build id, which takes seconds (measured)
+        deployment_config=WorkerDeploymentConfig(
+            version=WorkerDeploymentVersion(deployment_name="leadproof", build_id="unversioned"),
+            use_worker_versioning=False,
+        ),
+    )
+
+
+async def run(settings: Settings, *, stop: asyncio.Event | None = None) -> None:
+    """Run a worker until it is told to stop (SIGTERM, SIGINT, or `stop`).
+
+    Raises:
+        ConfigurationRefused, PolicyRefused, LedgerOutdated: what it needs is not right, in one sentence.
+    """
+    policy = read_policy(settings.policy)
+    ledger = open_ledger(settings)
+    client = await connect(settings)
+    await check_search_attributes(client, settings)
+    crms = crms_of(settings, policy)
+    await asyncio.to_thread(check_targets, settings, policy, crms)
+    composition = compose(settings, client, ledger, policy, crms)
+    await ensure_schedule(client, settings)
+    stopping = stop or asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stopping.set)
+    with ThreadPoolExecutor(settings.worker_threads, thread_name_prefix="activity") as executor:
+        async with leads_worker(client, composition, settings, executor):
+            print(READY, flush=True)  # noqa: T201 - whoever started this process waits for the line
+            await stopping.wait()
+            log.info("stopping: running activities have %s s to finish", settings.shutdown_seconds)
