@@ -39,6 +39,8 @@ class Fault:
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
             raise ValueError(f"kind {self.kind!r} is none of {', '.join(KINDS)}")
+        if not (isinstance(self.times, int) and self.times > 0 and isinstance(self.after, int)):
+            raise ValueError("times and after are whole numbers, times at least 1")
         verb = self.operation.partition(".")[2]
         if self.kind == "stale_read" and verb not in READS:
             raise ValueError("stale_read is for reads and searches")

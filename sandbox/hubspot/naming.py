@@ -24,7 +24,7 @@ class Naming:
         if "primaryObjectId" in body:
             ids = [str(body["primaryObjectId"]), str(body.get("objectIdToMerge", ""))]
             return [Named(record, frozenset([record])) for record in ids]
-        if "filterGroups" in body:
+        if isinstance(body.get("filterGroups"), list):
             return [Named(None, frozenset(_search_words(body["filterGroups"])))]
         return [self.item({**body, "id": _key(call), "idProperty": call.one("idProperty")}, None)]
 
@@ -66,7 +66,9 @@ def _search_words(groups: Any) -> list[str]:
     return [
         str(value)
         for group in groups
-        for item in group.get("filters", ())
+        if isinstance(group, dict)
+        for item in group.get("filters") or ()
+        if isinstance(item, dict)
         for value in (item.get("value"), *(item.get("values") or ()))
         if value is not None
     ]

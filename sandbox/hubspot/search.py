@@ -39,7 +39,8 @@ class Search:
             raise invalid_input(f"limit must be at most {MAX_PAGE}")
         if after + limit > MAX_TOTAL:
             raise invalid_input(f"paging past {MAX_TOTAL} results is not possible")
-        found = [row for row in self._indexed(stale=influence.stale) if _matches(row[1], body)]
+        groups, text = _groups(body), str(body.get("query") or "").lower()
+        found = [row for row in self._indexed(stale=influence.stale) if _matches(row[1], groups, text)]
         for sort in reversed(body.get("sorts") or []):
             _sort(found, *_sorting(sort))
         names = self._reader.names([str(name) for name in body.get("properties") or ()])
@@ -67,22 +68,27 @@ def _count(value: Any, default: int) -> int:
     return int(text)
 
 
-def _matches(state: State, body: dict[str, Any]) -> bool:
-    text = str(body.get("query") or "").lower()
-    if text and not any(text in state.values.get(name, "").lower() for name in TEXT_PROPERTIES):
-        return False
+def _groups(body: dict[str, Any]) -> list[list[Filter]]:
     groups = body.get("filterGroups") or []
+    if not isinstance(groups, list) or not all(isinstance(group, dict) for group in groups):
+        raise invalid_input("Invalid input JSON: filterGroups are a list of objects")
     if len(groups) > MAX_GROUPS:
         raise invalid_input(f"at most {MAX_GROUPS} filter groups")
-    return not groups or any(all(_passes(state, item) for item in group.get("filters") or ()) for group in groups)
+    filters = [list(group.get("filters") or ()) for group in groups]
+    for item in (item for group in filters for item in group):
+        if not isinstance(item, dict) or item.get("operator") not in _OPERATORS:
+            raise invalid_input("Invalid input JSON: each filter has a propertyName and a known operator")
+    return filters
+
+
+def _matches(state: State, groups: list[list[Filter]], text: str) -> bool:
+    if text and not any(text in state.values.get(name, "").lower() for name in TEXT_PROPERTIES):
+        return False
+    return not groups or any(all(_passes(state, item) for item in group) for group in groups)
 
 
 def _passes(state: State, item: Filter) -> bool:
-    operator = str(item.get("operator"))
-    test = _OPERATORS.get(operator)
-    if test is None:
-        raise invalid_input(f"Invalid operator {operator}")
-    return test(state.values.get(str(item.get("propertyName")), ""), item)
+    return _OPERATORS[item["operator"]](state.values.get(str(item.get("propertyName")), ""), item)
 
 
 def _equal(value: str, item: Filter) -> bool:

@@ -64,6 +64,14 @@ def test_fault_of_a_record_that_a_write_mentions(contacts: Any, batches: Any, co
     refused(batches.upsert, {"inputs": [row]}, status=423)
 
 
+def test_fault_of_a_search(hubspot: Any, control: Control) -> None:
+    control.fault("lock", operation="contacts.search", match="ann@example.com")
+    search = hubspot.crm.contacts.search_api.do_search
+    filters = [{"propertyName": "email", "operator": "EQ", "value": "ann@example.com"}]
+    assert search({}).total == 0
+    refused(search, {"filterGroups": [{"filters": filters}]}, status=423)
+
+
 def test_writes_are_hit_alike(contacts: Any, batches: Any, control: Control, record: str) -> None:
     control.fault("lock", times=6)
     fields = {"properties": {"city": "Cork"}}
@@ -89,6 +97,8 @@ def test_reads_are_hit_alike(contacts: Any, batches: Any, control: Control, reco
         {"provider": "other", "operation": "contacts.write", "kind": "lock"},
         {"provider": "hubspot", "operation": "contacts.write", "kind": "lock", "often": 2},
         {"provider": "hubspot", "operation": "contacts.write", "kind": "status"},
+        {"provider": "hubspot", "operation": "contacts.write", "kind": "lock", "times": 0},
+        {"provider": "hubspot", "operation": "contacts.write", "kind": "lock", "times": "2"},
         {"provider": "hubspot", "operation": "contacts.write", "kind": "stale_read"},
         {"provider": "hubspot", "operation": "contacts.read", "kind": "rewrite", "args": {"fields": {}}},
         {"provider": "hubspot", "operation": "contacts.read", "kind": "human_edit", "args": {"fields": {}}},

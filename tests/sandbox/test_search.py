@@ -82,7 +82,16 @@ def test_pages_sorts_and_text(search: Any, hubspot: Any) -> None:
     assert search(limit=2, after=page.paging.next.after) == ["cy@example.com"]
 
 
-@pytest.mark.parametrize("body", [{"limit": 201}, {"limit": 200, "after": "9900"}, {"limit": "many"}])
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"filterGroups": [{}] * 6},
+        {"filterGroups": ["x"]},
+        {"limit": 201},
+        {"limit": 200, "after": "9900"},
+        {"limit": "many"},
+    ],
+)
 def test_limits(hubspot: Any, body: dict[str, Any]) -> None:
     refused(hubspot.crm.contacts.search_api.do_search, body, status=400)
 
