@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+if TYPE_CHECKING:
+    from leadproof.ports import Ledger
+    from leadproof.settings import Settings
 
 app = typer.Typer(help="Leads.", no_args_is_help=True)
 
@@ -18,6 +22,7 @@ def show(key: EventKey, as_json: JsonOption = False) -> None:
     from console.tables import say, say_facts, say_json, say_table
     from leadproof.domain.errors import NotFound
     from leadproof.settings import load
+    from starter.rows import lead_answer
     from workers import compose
 
     ledger = compose.open_ledger(load())
@@ -25,12 +30,12 @@ def show(key: EventKey, as_json: JsonOption = False) -> None:
     lead = ledger.lead(event_key)
     if lead is None:
         raise NotFound(f"no lead event stands under {event_key}")
-    mutations = [mutation.model_dump(mode="json") for mutation in ledger.mutations_of(event_key)]
-    facts: dict[str, Any] = lead.model_dump(mode="json")
+    answer = lead_answer(lead, ledger.mutations_of(event_key))
     if as_json:
-        say_json({**facts, "mutations": mutations})
+        say_json(answer)
         return
-    say_facts(facts)
+    mutations: list[dict[str, Any]] = answer.pop("mutations")
+    say_facts(answer)
     say()
     columns = ("mutation_key", "action_kind", "target_system", "status", "reason", "provider_record_id")
     say_table(columns, [[mutation[column] for column in columns] for mutation in mutations], title="Mutations")
@@ -46,21 +51,51 @@ def resume(
     import asyncio
 
     from console.tables import say, say_json
+    from leadproof.domain.errors import NotFound
     from leadproof.settings import load
-    from starter.start import resume_lead
-    from workers import compose, connect
+    from workers import compose
 
     settings = load()
-
-    async def resumed() -> Any:
-        client = await connect.connect(settings, patience_seconds=5)
-        return await resume_lead(client, compose.open_ledger(settings), _event_key(key), replace=replace)
-
-    run = asyncio.run(resumed())
+    ledger = compose.open_ledger(settings)
+    event_key = _event_key(key)
+    run_id = asyncio.run(_resumed(settings, ledger, event_key, replace=replace))
+    lead = ledger.lead(event_key)
+    if lead is None:
+        raise NotFound(f"no lead event stands under {event_key}")
     if as_json:
-        say_json(run.model_dump(mode="json"))
+        say_json({"event_key": event_key, "workflow_id": lead.workflow_id, "run_id": run_id, "run": lead.run})
     else:
-        say(f"{run}")
+        say(f"started {lead.workflow_id}, run {run_id}")
+
+
+async def _resumed(settings: Settings, ledger: Ledger, event_key: str, *, replace: bool) -> str:
+    """Resume a lead; the run that was started.
+
+    Raises:
+        NotFound, CommandRefused, ConfigurationRefused: there is no such lead, nothing to resume, or no Temporal.
+    """
+    from console.leaving import CommandRefused
+    from leadproof.domain.errors import ConfigurationRefused, NotFound
+    from starter.start import Started, TemporalUnavailable, is_open, resume_lead
+    from workers.connect import connect
+
+    lead = ledger.lead(event_key)
+    if lead is None:
+        raise NotFound(f"no lead event stands under {event_key}")
+    if lead.outcome.final:
+        raise CommandRefused(f"this lead is final ({lead.outcome.value}), there is nothing to resume")
+    client = await connect(settings, patience_seconds=5)
+    try:
+        if replace and await is_open(client, lead.workflow_id):
+            await client.get_workflow_handle(lead.workflow_id).terminate(
+                "replaced by `leadproof lead resume --replace`"
+            )
+        result = await resume_lead(ledger, client, lead)
+    except TemporalUnavailable as error:
+        raise ConfigurationRefused(str(error)) from None
+    if not isinstance(result, Started):
+        raise CommandRefused(f"run {result.run_id} of this lead is open; --replace ends it and starts another")
+    return result.run_id
 
 
 def _event_key(key: str) -> str:

@@ -8,28 +8,44 @@ import typer
 
 app = typer.Typer(help="Mutations and their receipts.", no_args_is_help=True)
 
+_COLUMNS = {
+    "attempts": ("number", "started_at", "ended_at", "outcome", "http_status", "correlation_id"),
+    "observations": ("number", "read_at", "identity", "verdict", "differences"),
+    "decisions": ("decided_at", "decision", "reviewer", "via", "verdict", "reason"),
+}
+
 JsonOption = Annotated[bool, typer.Option("--json", help="for programs, as the API answers it")]
 
 
 @app.command("list")
 def list_(
-    status: Annotated[str | None, typer.Option(help="only these")] = None,
+    status: Annotated[str | None, typer.Option(help="only those in this status")] = None,
     source_record_id: Annotated[str | None, typer.Option(help="only those of this source record")] = None,
     limit: Annotated[int, typer.Option(min=1, max=1000, help="at most so many")] = 100,
+    cursor: Annotated[str | None, typer.Option(help="go on where a list ended")] = None,
     as_json: JsonOption = False,
 ) -> None:
     """List mutations, newest first."""
-    from console.tables import say_json, say_table
+    from console.leaving import CommandRefused
+    from console.tables import say, say_json, say_table
+    from leadproof.domain.mutation import Status
     from leadproof.settings import load
+    from starter.rows import page
     from workers import compose
 
-    ledger = compose.open_ledger(load())
-    found = ledger.mutations(status=status, source_record_id=source_record_id, limit=limit, cursor=None)
+    if status is not None and status not in set(Status):
+        raise CommandRefused(f"a mutation is never {status!r}, but one of {', '.join(Status)}")
+    items, following = compose.open_ledger(load()).mutations(
+        status=Status(status) if status else None, source_record_id=source_record_id, limit=limit, cursor=cursor
+    )
+    answer = page(items, following)
     if as_json:
-        say_json({"items": [one.model_dump(mode="json") for one in found.items], "next": found.next})
+        say_json(answer)
         return
     columns = ("mutation_key", "action_kind", "target_system", "source_record_id", "status", "reason", "updated_at")
-    say_table(columns, [[getattr(one, column) for column in columns] for one in found.items])
+    say_table(columns, [[item[column] for column in columns] for item in answer["items"]])
+    if following:
+        say(f"more with --cursor {following}")
 
 
 @app.command()
@@ -38,29 +54,22 @@ def show(key: Annotated[str, typer.Argument(help="the mutation key")], as_json: 
     from console.tables import say, say_facts, say_json, say_table
     from leadproof.domain.errors import NotFound
     from leadproof.settings import load
+    from starter.rows import mutation_answer
     from workers import compose
 
     receipts = compose.open_ledger(load()).receipts(key)
     if receipts is None:
         raise NotFound(f"no mutation stands under {key}")
-    shown: dict[str, Any] = receipts.model_dump(mode="json")
-    facts = shown.pop("mutation")
+    answer = mutation_answer(receipts)
     if as_json:
-        say_json({**facts, **shown})
+        say_json(answer)
         return
-    say_facts(facts)
-    for title, rows, columns in (
-        (
-            "Attempts",
-            shown["attempts"],
-            ("number", "started_at", "ended_at", "outcome", "http_status", "correlation_id"),
-        ),
-        ("Observations", shown["observations"], ("number", "read_at", "identity", "verdict", "differences")),
-        ("Decisions", shown["decisions"], ("decided_at", "decision", "reviewer", "via", "verdict", "reason")),
-    ):
-        if rows:
+    parts: dict[str, Any] = {name: answer.pop(name) for name in ("attempts", "observations", "decisions", "review")}
+    say_facts(answer)
+    for name, columns in _COLUMNS.items():
+        if parts[name]:
             say()
-            say_table(columns, [[row[column] for column in columns] for row in rows], title=title)
-    if shown["review"]:
+            say_table(columns, [[row[column] for column in columns] for row in parts[name]], title=name.capitalize())
+    if parts["review"]:
         say()
-        say_facts(shown["review"], title="Open review item")
+        say_facts(parts["review"], title="Review item")

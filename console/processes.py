@@ -81,10 +81,12 @@ def addresses_of(stack: Stack) -> list[str]:
 
 def worker() -> None:
     """Run one worker, until SIGTERM."""
+    import asyncio
+
     from leadproof.settings import load
     from workers import lifecycle
 
-    lifecycle.run(load())
+    asyncio.run(lifecycle.run(load()))
 
 
 def starter() -> None:

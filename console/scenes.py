@@ -124,13 +124,15 @@ def _observed(mutation: dict[str, Any]) -> bool:
 
 
 def _asks(mutation: dict[str, Any]) -> bool:
-    return bool(mutation["reason"] == "needs_approval" and mutation["review"])
+    return mutation["reason"] == "needs_approval" and _open(mutation)
 
 
 def _divergent(reason: str) -> Callable[[dict[str, Any]], bool]:
-    return lambda mutation: bool(
-        mutation["status"] == "divergent" and mutation["reason"] == reason and mutation["review"]
-    )
+    return lambda mutation: (mutation["status"], mutation["reason"]) == ("divergent", reason) and _open(mutation)
+
+
+def _open(mutation: dict[str, Any]) -> bool:
+    return mutation["review"] is not None and mutation["review"]["state"] == "open"
 
 
 async def _run(show: Show, workflow_id: str) -> str | None:

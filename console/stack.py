@@ -141,15 +141,15 @@ class Stack:
         )
         self._until(lambda: migration.status == 0, "the ledger's migration", deadline)
         self._children.remove(migration)
-        grace = self._settings.shutdown_seconds + 5
-        worker = self._spawn("worker", [sys.executable, "-m", "console", "worker"], grace=grace)
-        self._spawn("starter", [sys.executable, "-m", "console", "starter"], grace=10)
         with httpx.Client(timeout=2, trust_env=False) as client:
             if self.addresses.sandbox:
                 self._switch_webhooks_on(client, self.addresses.sandbox, deadline)
+            grace = self._settings.shutdown_seconds + 5
+            worker = self._spawn("worker", [sys.executable, "-m", "console", "worker"], grace=grace)
+            self._spawn("starter", [sys.executable, "-m", "console", "starter"], grace=10)
             ready = f"{self.addresses.starter}/readyz"
             self._until(lambda: _answers(client, ready), "the starter", deadline)
-        self._until(lambda: worker.says(WORKER_READY), "the worker", deadline)
+            self._until(lambda: worker.says(WORKER_READY), "the worker", deadline)
         self._data_dir.write_variables(self.variables)
 
     def _claimed(self) -> Ports:

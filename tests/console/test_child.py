@@ -67,11 +67,18 @@ def test_pauses_double_until_it_has_run_steadily(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere the next start ends what is left")
 def test_it_dies_with_a_parent_that_is_killed(tmp_path: Path) -> None:
-    code = (
-        "import os, sys; from pathlib import Path; from console.child import Child; "
-        "one = Child('worker', [sys.executable, '-c', 'import signal; signal.pause()'], os.environ, Path('log'), 5); "
-        "one.start(); print(one.pid, flush=True); import signal; signal.pause()"
-    )
+    code = """
+import os, signal, sys, time
+from pathlib import Path
+from console.child import Child
+command = [sys.executable, "-u", "-c", "import signal; print('up'); signal.pause()"]
+one = Child("worker", command, os.environ, Path("log"), 5)
+one.start()
+while not one.says("up"):
+    time.sleep(0.01)
+print(one.pid, flush=True)
+signal.pause()
+"""
     parent = subprocess.Popen([sys.executable, "-c", code], cwd=tmp_path, env=environment(), stdout=subprocess.PIPE)
     assert parent.stdout is not None
     pid = int(parent.stdout.readline())
