@@ -1,0 +1,170 @@
+"""The door: events counted or admitted, and what could not be used."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+from sqlalchemy import RowMapping, case, or_, select
+
+from leadproof.domain.events import Outcome, workflow_id
+from leadproof.domain.mutation import AnswerClass
+from leadproof.domain.steps import Admission, AdmissionKind, Arrival, QuarantineEntry
+from leadproof.ledger.tables import ATTEMPT, LEAD_EVENT, MUTATION, QUARANTINE
+from leadproof.ledger.transaction import Store, Transaction
+
+_BATCH = 500
+ERASED = ""
+"""The fingerprint of a key whose payload was erased; it is no conflict with any other."""
+
+
+class Admissions(Store):
+    """What the starter asks before it starts anything."""
+
+    def admit(self, arrivals: Sequence[Arrival]) -> dict[str, Admission]:
+        """Insert each event or count it; see `leadproof.ports.Ledger.admit`."""
+        if not arrivals:
+            return {}
+        return self._write(lambda tx: _admit(tx, arrivals))
+
+    def echo_of(
+        self,
+        *,
+        target_system: str,
+        record_id: str,
+        field: str,
+        value: object,
+        occurred_at: datetime,
+        quiescence: timedelta,
+    ) -> str | None:
+        """The mutation that an event echoes; see `leadproof.ports.Ledger.echo_of`.
+
+        Narrow on purpose: whatever is let in is looked at again in the run, from the record.
+        """
+        return self._read(
+            lambda tx: _echo_of(
+                tx, (target_system, record_id), (field, value), occurred_at=occurred_at, quiescence=quiescence
+            )
+        )
+
+    def quarantine(self, entries: Sequence[QuarantineEntry]) -> None:
+        """Keep what could not be used; the same delivery and position again changes nothing."""
+        if entries:
+            values = [entry.model_dump() for entry in entries]
+            self._write(lambda tx: tx.run(tx.insert(QUARANTINE).values(values).on_conflict_do_nothing()))
+
+
+def _admit(tx: Transaction, arrivals: Sequence[Arrival]) -> dict[str, Admission]:
+    # sorted: two batches that meet the same rows lock them in the same order
+    ordered = sorted(arrivals, key=lambda arrival: arrival.event.event_key)
+    admitted: dict[str, Admission] = {}
+    for start in range(0, len(ordered), _BATCH):
+        batch = ordered[start : start + _BATCH]
+        rows = {row["event_key"]: row for row in _upsert(tx, batch)}
+        admitted |= {a.event.event_key: _admission(a, rows[a.event.event_key]) for a in batch}
+    return admitted
+
+
+def _upsert(tx: Transaction, batch: Sequence[Arrival]) -> Sequence[RowMapping]:
+    statement = tx.insert(LEAD_EVENT).values([_values(arrival, tx.now) for arrival in batch])
+    new = statement.excluded
+    conflict = (LEAD_EVENT.c.fingerprint != new.fingerprint) & (LEAD_EVENT.c.fingerprint != ERASED)
+    return tx.rows(
+        statement.on_conflict_do_update(
+            index_elements=[LEAD_EVENT.c.event_key],
+            set_={
+                "deliveries": LEAD_EVENT.c.deliveries + case((conflict, 0), else_=new.deliveries),
+                "conflicts": LEAD_EVENT.c.conflicts + case((conflict, new.deliveries), else_=0),
+                "last_seen_at": new.last_seen_at,
+            },
+        ).returning(
+            LEAD_EVENT.c.event_key,
+            LEAD_EVENT.c.fingerprint,
+            LEAD_EVENT.c.outcome,
+            LEAD_EVENT.c.run,
+            LEAD_EVENT.c.workflow_id,
+            LEAD_EVENT.c.deliveries,
+            LEAD_EVENT.c.conflicts,
+        )
+    )
+
+
+def _values(arrival: Arrival, now: datetime) -> dict[str, Any]:
+    return arrival.event.model_dump() | {
+        "outcome": Outcome.WORKING if arrival.echo_of is None else Outcome.ECHO,
+        "echo_of": arrival.echo_of,
+        "run": 0,
+        "workflow_id": workflow_id(arrival.event.event_key, 0),
+        "deliveries": arrival.deliveries,
+        "conflicts": 0,
+        "first_seen_at": now,
+        "last_seen_at": now,
+    }
+
+
+def _admission(arrival: Arrival, row: RowMapping) -> Admission:
+    return Admission(event_key=row["event_key"], kind=_kind(arrival, row), workflow_id=row["workflow_id"])
+
+
+def _kind(arrival: Arrival, row: RowMapping) -> AdmissionKind:
+    # a row that stood before has been delivered before, so it counts more than came with this batch
+    if row["deliveries"] + row["conflicts"] == arrival.deliveries:
+        return AdmissionKind.NEW if arrival.echo_of is None else AdmissionKind.ECHO
+    if row["fingerprint"] not in {arrival.event.fingerprint, ERASED}:
+        return AdmissionKind.CONFLICT
+    if Outcome(row["outcome"]).final or row["run"] > 0:
+        return AdmissionKind.CLOSED
+    return AdmissionKind.KNOWN
+
+
+def _echo_of(
+    tx: Transaction,
+    record: tuple[str, str],
+    change: tuple[str, object],
+    *,
+    occurred_at: datetime,
+    quiescence: timedelta,
+) -> str | None:
+    target_system, record_id = record
+    field, value = change
+    attempts = tx.rows(
+        select(ATTEMPT.c.mutation_key, ATTEMPT.c.started_at, ATTEMPT.c.send_before, MUTATION.c.intended_state)
+        .join(MUTATION, MUTATION.c.mutation_key == ATTEMPT.c.mutation_key)
+        .where(
+            MUTATION.c.target_system == target_system,
+            MUTATION.c.provider_record_id == record_id,
+            or_(
+                ATTEMPT.c.outcome.is_(None),
+                ATTEMPT.c.outcome.in_([AnswerClass.ACCEPTED, AnswerClass.UNCERTAIN]),
+            ),
+            ATTEMPT.c.started_at <= occurred_at,
+            ATTEMPT.c.send_before >= occurred_at - quiescence,
+        )
+        .order_by(ATTEMPT.c.started_at.desc())
+    )
+    for attempt in attempts:
+        fields = (attempt["intended_state"] or {}).get("fields", {})
+        if field not in fields or fields[field] != value:
+            continue
+        since, until = attempt["started_at"], attempt["send_before"] + quiescence
+        if not _absorbed(tx, attempt["mutation_key"], field, since, until):
+            return str(attempt["mutation_key"])
+    return None
+
+
+def _absorbed(tx: Transaction, mutation_key: str, field: str, since: datetime, until: datetime) -> bool:
+    """Whether an event of this attempt's time was dropped as the echo of this field.
+
+    An event that does not say which field it was about counts for every one: the run then decides.
+    """
+    rows = tx.rows(
+        select(LEAD_EVENT.c.lead).where(
+            LEAD_EVENT.c.echo_of == mutation_key, LEAD_EVENT.c.occurred_at >= since, LEAD_EVENT.c.occurred_at <= until
+        )
+    )
+    for row in rows:
+        fields = (row["lead"] or {}).get("lead") or {}
+        if not fields or field in fields:
+            return True
+    return False

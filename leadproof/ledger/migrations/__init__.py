@@ -1,0 +1,1 @@
+"""Alembic's environment of the ledger; run by `leadproof.ledger.schema`."""

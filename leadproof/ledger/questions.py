@@ -1,0 +1,72 @@
+"""Review items: opened with a question, closed by a decision or by evidence."""
+
+from __future__ import annotations
+
+from sqlalchemy import func, insert, select, update
+
+from leadproof.domain import keys
+from leadproof.domain.review import DecisionVerdict, ReviewItem, ReviewState
+from leadproof.domain.steps import Question
+from leadproof.ledger.rows import open_item, to_item
+from leadproof.ledger.tables import REVIEW_DECISION, REVIEW_ITEM
+from leadproof.ledger.transaction import Transaction
+
+
+def ask(tx: Transaction, *, subject: str, event_key: str, mutation_key: str | None, question: Question) -> ReviewItem:
+    """Open an item, or return the one that is open; a later question about the same subject is a new round."""
+    standing = open_item(tx, subject)
+    if standing is not None:
+        return standing
+    rounds = tx.value(select(func.count()).select_from(REVIEW_ITEM).where(REVIEW_ITEM.c.subject == subject))
+    item = ReviewItem(
+        review_id=keys.review_id(subject, rounds + 1),
+        subject=subject,
+        event_key=event_key,
+        mutation_key=mutation_key,
+        round=rounds + 1,
+        reason=question.reason,
+        queue=question.queue,
+        state=ReviewState.OPEN,
+        opened_at=tx.now,
+        due_at=question.due_at,
+    )
+    tx.run(insert(REVIEW_ITEM).values(item.model_dump()))
+    return item
+
+
+def resolve(tx: Transaction, subject: str) -> ReviewItem | None:
+    """Close a subject's open item because evidence answered it; decisions that were on their way are stale."""
+    row = tx.row(
+        update(REVIEW_ITEM)
+        .where(REVIEW_ITEM.c.subject == subject, REVIEW_ITEM.c.state == ReviewState.OPEN)
+        .values(state=ReviewState.RESOLVED, closed_at=tx.now, version=REVIEW_ITEM.c.version + 1)
+        .returning(*REVIEW_ITEM.c)
+    )
+    if row is None:
+        return None
+    close_pending(tx, row["review_id"], DecisionVerdict.STALE)
+    return to_item(row)
+
+
+def decide(tx: Transaction, item: ReviewItem) -> ReviewItem | None:
+    """Close an open item because a decision was applied, by compare-and-set on its version."""
+    row = tx.row(
+        update(REVIEW_ITEM)
+        .where(
+            REVIEW_ITEM.c.review_id == item.review_id,
+            REVIEW_ITEM.c.state == ReviewState.OPEN,
+            REVIEW_ITEM.c.version == item.version,
+        )
+        .values(state=ReviewState.DECIDED, closed_at=tx.now, version=item.version + 1)
+        .returning(*REVIEW_ITEM.c)
+    )
+    return to_item(row) if row is not None else None
+
+
+def close_pending(tx: Transaction, review_id: str, verdict: DecisionVerdict) -> None:
+    """Give the decisions that are still pending on a closed item their verdict."""
+    tx.run(
+        update(REVIEW_DECISION)
+        .where(REVIEW_DECISION.c.review_id == review_id, REVIEW_DECISION.c.verdict == DecisionVerdict.PENDING)
+        .values(verdict=verdict)
+    )

@@ -1,0 +1,122 @@
+"""What is read of one lead or one mutation."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import select
+
+from leadproof.domain.events import Lead
+from leadproof.domain.mutation import Mutation, Status
+from leadproof.domain.plan import ActionKind, RecordedPlan
+from leadproof.domain.review import ReviewItem
+from leadproof.domain.steps import Receipts
+from leadproof.ledger import rows
+from leadproof.ledger.plans import find_plan
+from leadproof.ledger.records import queue_behind
+from leadproof.ledger.tables import LEAD_EVENT, MUTATION, REVIEW_DECISION, REVIEW_ITEM
+from leadproof.ledger.transaction import Store, Transaction
+
+
+class Reading(Store):
+    """Single rows and their receipts."""
+
+    def lead(self, event_key: str) -> Lead | None:
+        return self._read(lambda tx: rows.find_lead(tx, event_key))
+
+    def plan_of(self, event_key: str, policy_version: str) -> RecordedPlan | None:
+        return self._read(lambda tx: find_plan(tx, event_key, policy_version))
+
+    def mutation(self, mutation_key: str) -> Mutation | None:
+        return self._read(lambda tx: rows.find_mutation(tx, mutation_key))
+
+    def mutations_of(self, event_key: str) -> tuple[Mutation, ...]:
+        """In order: by ordinal, a derived mutation after its parent."""
+        return self._read(lambda tx: rows.mutations_of(tx, event_key))
+
+    def receipts(self, mutation_key: str) -> Receipts | None:
+        """All that is kept of one mutation; its review item is the open one, else the latest."""
+        return self._read(lambda tx: _receipts(tx, mutation_key))
+
+    def waiting(self, mutation_key: str) -> tuple[Mutation, ...]:
+        """What waits for the record of a mutation, first in the queue first."""
+        return self._read(lambda tx: _waiting(tx, mutation_key))
+
+    def explains(self, mutation: Mutation, marker: str) -> dict[str, Any] | None:
+        """The observed fields of an earlier effect of ours; see `leadproof.ports.Ledger.explains`."""
+        return self._read(lambda tx: _explains(tx, mutation, marker))
+
+    def is_ours(self, external_id: str) -> bool:
+        """Whether a *create* mutation of ours names this external id as its target record."""
+        statement = select(MUTATION.c.mutation_key).where(
+            MUTATION.c.target_record == external_id, MUTATION.c.action_kind == ActionKind.CREATE
+        )
+        return self._read(lambda tx: tx.value(statement.limit(1)) is not None)
+
+    def knows_marker(self, marker: str) -> bool:
+        """Whether a mutation stands under this key."""
+        statement = select(MUTATION.c.mutation_key).where(MUTATION.c.mutation_key == marker)
+        return self._read(lambda tx: tx.value(statement) is not None)
+
+
+def latest_item(tx: Transaction, subject: str) -> ReviewItem | None:
+    """The open item of a subject, else its latest: the last round is the only one that can be open."""
+    statement = select(REVIEW_ITEM).where(REVIEW_ITEM.c.subject == subject).order_by(REVIEW_ITEM.c.round.desc())
+    row = tx.row(statement.limit(1))
+    return rows.to_item(row) if row is not None else None
+
+
+def _receipts(tx: Transaction, mutation_key: str) -> Receipts | None:
+    mutation = rows.find_mutation(tx, mutation_key)
+    if mutation is None:
+        return None
+    decisions = tx.rows(
+        select(REVIEW_DECISION)
+        .join(REVIEW_ITEM, REVIEW_ITEM.c.review_id == REVIEW_DECISION.c.review_id)
+        .where(REVIEW_ITEM.c.subject == mutation_key)
+        .order_by(REVIEW_DECISION.c.decided_at, REVIEW_DECISION.c.decision_id)
+    )
+    return Receipts(
+        mutation=mutation,
+        attempts=rows.attempts_of(tx, mutation_key),
+        observations=rows.observations_of(tx, mutation_key),
+        review=latest_item(tx, mutation_key),
+        decisions=tuple(rows.to_decision(row) for row in decisions),
+    )
+
+
+def _waiting(tx: Transaction, mutation_key: str) -> tuple[Mutation, ...]:
+    holder = rows.find_mutation(tx, mutation_key)
+    if holder is None:
+        return ()
+    keys = [key for _, key in queue_behind(tx, holder)]
+    found = {row["mutation_key"]: row for row in tx.rows(select(MUTATION).where(MUTATION.c.mutation_key.in_(keys)))}
+    return tuple(rows.to_mutation(found[key]) for key in keys if key in found)
+
+
+def _explains(tx: Transaction, mutation: Mutation, marker: str) -> dict[str, Any] | None:
+    other = rows.find_mutation(tx, marker)
+    if other is None or other.mutation_key == mutation.mutation_key or other.status is not Status.OBSERVED:
+        return None
+    if not _one_record(other, mutation) or not _earlier(tx, other, mutation):
+        return None
+    fields = (other.observed_state or {}).get("fields")
+    return dict(fields) if fields is not None else None
+
+
+def _one_record(one: Mutation, other: Mutation) -> bool:
+    account = ("tenant", "environment", "target_system", "target_object")
+    if any(getattr(one, name) != getattr(other, name) for name in account):
+        return False
+    known = one.provider_record_id is not None and one.provider_record_id == other.provider_record_id
+    return known or one.target_record == other.target_record
+
+
+def _earlier(tx: Transaction, other: Mutation, mutation: Mutation) -> bool:
+    if other.event_key == mutation.event_key:
+        return other.ordinal < mutation.ordinal or other.mutation_key == mutation.parent_key
+    statement = select(LEAD_EVENT.c.event_key, LEAD_EVENT.c.occurred_at).where(
+        LEAD_EVENT.c.event_key.in_([other.event_key, mutation.event_key])
+    )
+    moments = {row["event_key"]: (row["occurred_at"], row["event_key"]) for row in tx.rows(statement)}
+    return len(moments) == 2 and moments[other.event_key] < moments[mutation.event_key]

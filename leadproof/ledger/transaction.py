@@ -1,0 +1,82 @@
+"""One transaction of the ledger, and the base of what is made of such transactions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, TypeVar, cast
+
+from sqlalchemy import Connection, Executable, RowMapping, Table
+from sqlalchemy.dialects import postgresql, sqlite
+
+from leadproof.domain.policy import Policy
+from leadproof.ledger.engine import Engine
+from leadproof.ports import Clock
+
+T = TypeVar("T")
+
+
+class Undone(Exception):
+    """Raised inside a transaction to undo it and answer with `result` all the same."""
+
+    def __init__(self, result: Any) -> None:
+        super().__init__("the transaction was undone")
+        self.result = result
+
+
+@dataclass(frozen=True)
+class Transaction:
+    """What a step reads and writes through.
+
+    Attributes:
+        now: the ledger's time, taken when the transaction had begun: on SQLite after its turn had come.
+    """
+
+    connection: Connection
+    now: datetime
+
+    def run(self, statement: Executable) -> None:
+        self.connection.execute(statement).close()
+
+    def row(self, statement: Executable) -> RowMapping | None:
+        return self.connection.execute(statement).mappings().first()
+
+    def rows(self, statement: Executable) -> Sequence[RowMapping]:
+        return self.connection.execute(statement).mappings().all()
+
+    def value(self, statement: Executable) -> Any:
+        """The first column of the first row, or `None`."""
+        return self.connection.execute(statement).scalar()
+
+    def insert(self, table: Table) -> postgresql.Insert:
+        """An insert of the database's own dialect, for `on_conflict_...`, which both spell alike."""
+        if self.connection.dialect.name == "sqlite":
+            return cast(postgresql.Insert, sqlite.insert(table))
+        return postgresql.insert(table)
+
+    def savepoint(self) -> AbstractContextManager[Any]:
+        return self.connection.begin_nested()
+
+
+class Store:
+    """Base of the ledger's parts.
+
+    Transactions lock in one order, which keeps deadlocks to runs that compete for the same event and records: the lead
+    event, then a mutation, then its review item. Those that remain are undone by PostgreSQL and run again.
+    """
+
+    def __init__(self, engine: Engine, clock: Clock, parse: Callable[[str], Policy] | None = None) -> None:
+        self._engine = engine
+        self._clock = clock
+        self._parse = parse
+
+    def _write(self, work: Callable[[Transaction], T]) -> T:
+        try:
+            return self._engine.write(lambda connection: work(Transaction(connection, self._clock.now())))
+        except Undone as undone:
+            return cast(T, undone.result)
+
+    def _read(self, work: Callable[[Transaction], T]) -> T:
+        return self._engine.read(lambda connection: work(Transaction(connection, self._clock.now())))

@@ -1,0 +1,80 @@
+"""The one place where a mutation's row changes: by the table of transitions, by compare-and-set on its version."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import update
+from sqlalchemy.exc import IntegrityError
+
+from leadproof.domain.errors import IllegalTransition
+from leadproof.domain.mutation import Mutation, Reason, Status, check_transition
+from leadproof.ledger.rows import to_mutation
+from leadproof.ledger.tables import MUTATION
+from leadproof.ledger.transaction import Transaction
+
+
+def move(
+    tx: Transaction,
+    mutation: Mutation,
+    status: Status,
+    reason: Reason | None,
+    *,
+    because: Reason | None = None,
+    **columns: Any,
+) -> Mutation | None:
+    """Move a mutation to another status, or from an attempt to the next.
+
+    Args:
+        reason: what the row says from now on.
+        because: a reason that allows the move and is consumed by it.
+
+    Returns:
+        The row as it is now; `None` where someone else changed it first.
+
+    Raises:
+        IllegalTransition: the table of transitions does not lead there.
+    """
+    check_transition(mutation.status, status, because or reason)
+    return _compare_and_set(tx, mutation, status=status, reason=reason, **columns)
+
+
+def touch(tx: Transaction, mutation: Mutation, reason: Reason | None, **columns: Any) -> Mutation | None:
+    """Change what is kept beside the status: no transition, but the version rises.
+
+    Raises:
+        IllegalTransition: the mutation is final.
+    """
+    if mutation.status.final:
+        raise IllegalTransition(f"a mutation that is {mutation.status} stays as it is")
+    return _compare_and_set(tx, mutation, reason=reason, **columns)
+
+
+def _compare_and_set(tx: Transaction, mutation: Mutation, **columns: Any) -> Mutation | None:
+    row = tx.row(
+        update(MUTATION)
+        .where(MUTATION.c.mutation_key == mutation.mutation_key, MUTATION.c.version == mutation.version)
+        .values(version=mutation.version + 1, updated_at=tx.now, **columns)
+        .returning(*MUTATION.c)
+    )
+    return to_mutation(row) if row is not None else None
+
+
+def name_record(tx: Transaction, mutation_key: str, provider_record_id: str) -> bool:
+    """Put the target's own id on a mutation, unless another mutation that holds that record has it.
+
+    Neither version nor status changes: whoever read the row before still may move it.
+
+    Returns:
+        Whether it was put there; storing an answer never fails on an index.
+    """
+    try:
+        with tx.savepoint():
+            tx.run(
+                update(MUTATION)
+                .where(MUTATION.c.mutation_key == mutation_key)
+                .values(provider_record_id=provider_record_id)
+            )
+    except IntegrityError:
+        return False
+    return True
