@@ -1,5 +1,7 @@
 """One request and its answer, with whatever fault stands between them."""
 
+import asyncio
+
 from starlette.types import Receive, Scope, Send
 
 from sandbox.clock import Clock, rfc3339
@@ -23,7 +25,14 @@ class Exchange:
         self._prefix = prefix
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        provider, line = self._provider, Line(scope, receive, send)
+        line = Line(scope, receive, send)
+        try:
+            await self._serve(line)
+        except asyncio.CancelledError:  # the server stops and waits for nobody
+            await line.hang_up()
+
+    async def _serve(self, line: Line) -> None:
+        provider = self._provider
         call = await line.call(self._prefix)
         route = provider.route(call)
         entry = self._log.received(rfc3339(self._clock.now()), provider.name, route.operation, call)

@@ -3,21 +3,42 @@
 import signal
 import subprocess
 import sys
+import threading
 
 import httpx
+import pytest
+
+from tests.sandbox.control import AUTHORIZED, CONTACTS, eventually
 
 
-def test_process_prints_its_address_and_stops() -> None:
+def test_process_prints_its_address_and_stops_at_once() -> None:
     command = [sys.executable, "-m", "sandbox", "--port", "0", "--portal-id", "77"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         try:
             assert process.stdout
             address = process.stdout.readline().strip()
-            with httpx.Client(base_url=address, trust_env=False) as client:
-                assert client.get("/_sandbox/health").status_code == 200
-                account = client.get("/hubspot/account-info/v3/details", headers={"authorization": "Bearer any"})
+            with httpx.Client(base_url=address, headers=AUTHORIZED, trust_env=False) as client:
+                account = client.get("/hubspot/account-info/v3/details")
                 assert account.json()["portalId"] == 77
+                waiting = _wait_for_an_answer_that_takes_an_hour(client)
         finally:
             process.send_signal(signal.SIGTERM)
         assert process.wait(10) in {0, -signal.SIGTERM}
-        assert process.stdout.read() == ""
+        said, complained = process.communicate()
+        assert said == ""
+        assert "Traceback" not in complained
+        waiting.join()
+
+
+def _wait_for_an_answer_that_takes_an_hour(client: httpx.Client) -> threading.Thread:
+    fault = {"provider": "hubspot", "operation": "contacts.read", "kind": "delay", "args": {"seconds": 3600}}
+    assert client.post("/_sandbox/faults", json=fault).status_code == 201
+    waiting = threading.Thread(target=_read, args=(str(client.base_url),))
+    waiting.start()
+    eventually(lambda: len(client.get("/_sandbox/requests").json()) == 2)
+    return waiting
+
+
+def _read(address: str) -> None:
+    with pytest.raises(httpx.RemoteProtocolError):
+        httpx.get(f"{address}{CONTACTS}", headers=AUTHORIZED, trust_env=False, timeout=30)
