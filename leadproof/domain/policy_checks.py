@@ -150,7 +150,7 @@ def _approvals(policy: Policy) -> Iterator[Fault]:
     fields = _fields_of_any_target(policy)
     for position, approval in enumerate(policy.approvals):
         here = ("approvals", position)
-        if approval.queue not in policy.queues:
+        if approval.queue not in {*policy.queues, "default"}:
             yield Fault((*here, "queue"), f"the queue {approval.queue!r} is not in this policy")
         if approval.action is not None and approval.action not in {action.kind for action in policy.actions}:
             yield Fault((*here, "action"), f"{approval.action} is an action that this policy does not permit")

@@ -17,7 +17,7 @@ from leadproof.domain.policy_checks import Fault
 from leadproof.domain.policy_lines import PolicyLines
 from leadproof.domain.records import Description
 
-PLANNERS: Final = frozenset({"rules"})
+PLANNERS: Final = ("rules",)
 """The planners that this version has."""
 
 _WRITTEN_AS: Final = {
@@ -57,7 +57,7 @@ def parse_policy(text: str) -> Policy:
     lines = PolicyLines(text)
     planner = document.get("planner", "rules")
     if planner not in PLANNERS:
-        known = " or ".join(f'"{name}"' for name in sorted(PLANNERS))
+        known = " or ".join(f'"{name}"' for name in PLANNERS)
         raise PolicyRefused(f"planner can only be {known} in this version", lines.line_of(("planner",)))
     given = {_modelled(key): value for key, value in document.items()}
     try:

@@ -1,0 +1,106 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from leadproof.domain.errors import PolicyRefused
+from leadproof.domain.policy_text import check_against, parse_policy
+from leadproof.domain.records import Description, FieldDescription, OwnerDescription
+from tests.domain.samples import POLICY, changed, line_of, policy
+
+OPTIONS = {
+    "lifecycle_stage": ("subscriber", "lead", "marketingqualifiedlead", "opportunity", "customer"),
+    "lead_status": ("NEW", "OPEN", "LOST"),
+    "roles": ("CHAMPION", "BUDGET_HOLDER"),
+}
+OWNERS = (
+    OwnerDescription(owner_id="501", active=True),
+    OwnerDescription(owner_id="502", active=True, queue=True),
+    OwnerDescription(owner_id="503", active=False),
+)
+
+
+def described(**instead: Any) -> Description:
+    """A target in which everything is as the sample policy needs it, but for the fields given (`None`: not there)."""
+    names = {name for permission in policy().actions for name in (*permission.fields, *permission.compare_also)}
+    fields: dict[str, Any] = {name: {"options": OPTIONS.get(name, ())} for name in names}
+    fields.update({name: field for name, field in instead.items() if name in fields})
+    return Description(
+        system=instead.get("system", "hubspot"),
+        account="62515",
+        owners=instead.get("owners", OWNERS),
+        fields={
+            name: FieldDescription(name=f"hs_{name}", **field) for name, field in fields.items() if field is not None
+        },
+    )
+
+
+def refused(text: str, description: Description) -> PolicyRefused:
+    with pytest.raises(PolicyRefused) as caught:
+        check_against(parse_policy(text), description)
+    return caught.value
+
+
+def test_a_policy_that_fits_its_target_is_accepted() -> None:
+    check_against(policy(), described())
+
+
+def test_a_target_that_the_policy_does_not_name_says_nothing_of_it() -> None:
+    check_against(policy(), described(system="salesforce", owners=()))
+
+
+@pytest.mark.parametrize(
+    ("instead", "at", "says"),
+    [
+        ({"owners": OWNERS[1:]}, 'dana = "501"', "hubspot has no owner 501 (dana)"),
+        ({"email": None}, 'fields = ["email"', "hubspot has no field for 'email'"),
+        ({"second_owner": None}, '"second_owner", "email"', "hubspot has no field for 'second_owner'"),
+        ({"email_opt_out": {"writable": False}}, 'fields = ["email"', "does not let us write 'email_opt_out'"),
+        ({"lifecycle_stage": {"options": ("lead", "customer")}}, '"marketingqualifiedlead"', "no stage"),
+        (
+            {"lifecycle_stage": {"options": ("customer", "opportunity", "marketingqualifiedlead", "lead")}},
+            'hubspot = ["lead"',
+            "in another order there: customer, opportunity",
+        ),
+        ({"lead_status": {"options": ("NEW",)}}, 'lead_status = ["NEW"', "no option 'OPEN' for 'lead_status'"),
+    ],
+)
+def test_what_the_target_does_not_have_is_refused(instead: dict[str, Any], at: str, says: str) -> None:
+    refusal = refused(POLICY, described(**instead))
+
+    assert says in refusal.why
+    assert refusal.line == line_of(POLICY, at)
+
+
+def test_an_inactive_owner_is_refused() -> None:
+    text = changed('kofi = "502"', 'kofi = "503"')
+
+    refusal = refused(text, described())
+
+    assert "the owner 503 (kofi) is not active in hubspot" in refusal.why
+    assert refusal.line == line_of(text, "kofi")
+
+
+def test_a_rule_may_only_use_the_targets_options() -> None:
+    text = changed('lead_status = ["NEW", "OPEN"]\n', "").replace('lead_status = "NEW"', 'lead_status = "WARM"')
+
+    refusal = refused(text, described())
+
+    assert "the rule 'named': hubspot has no option 'WARM' for 'lead_status'" in refusal.why
+    assert refusal.line == line_of(text, 'lead_status = "WARM"')
+
+
+def test_a_field_that_is_only_compared_need_not_be_writable() -> None:
+    text = changed('compare_also = ["email"]', 'compare_also = ["website"]')
+    description = described()
+    with_website = description.model_copy(
+        update={"fields": {**description.fields, "website": FieldDescription(name="website", writable=False)}}
+    )
+
+    check_against(parse_policy(text), with_website)
+    assert "no field for 'website'" in refused(text, description).why
+
+
+def test_a_field_without_listed_options_takes_any_value() -> None:
+    check_against(policy(), described(lead_status={"options": ()}, lifecycle_stage={"options": ()}))

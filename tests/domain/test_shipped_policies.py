@@ -1,0 +1,99 @@
+"""The policies in the package are read without a fault and say what the README and the demo rely on."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from leadproof.domain.policy import Policy
+from leadproof.domain.policy_text import check_against, parse_policy
+from leadproof.domain.records import Description, FieldDescription, OwnerDescription
+from tests.domain.samples import shipped
+
+ROOT = Path(__file__).parents[2]
+NAMES = ["default_policy.toml", "embedded_policy.toml"]
+PROPERTIES = {
+    "first_name": "firstname",
+    "last_name": "lastname",
+    "title": "jobtitle",
+    "region": "state",
+    "owner": "hubspot_owner_id",
+    "lifecycle_stage": "lifecyclestage",
+    "lead_status": "hs_lead_status",
+}
+
+
+@pytest.fixture(params=NAMES)
+def shipped_policy(request: pytest.FixtureRequest) -> Policy:
+    return parse_policy(shipped(request.param))
+
+
+def test_the_policy_at_the_root_is_the_default_one() -> None:
+    assert (ROOT / "policy.toml").read_text(encoding="utf-8") == shipped("default_policy.toml")
+
+
+def test_versions() -> None:
+    assert [parse_policy(shipped(name)).version for name in NAMES] == ["2026-11-30.1", "embedded-1"]
+
+
+def test_the_embedded_policy_differs_in_nothing_but_its_times() -> None:
+    default, embedded = (_without_times(tomllib.loads(shipped(name))) for name in NAMES)
+
+    assert embedded == default
+
+
+def _without_times(document: dict[str, Any]) -> dict[str, Any]:
+    target = document["target"]["hubspot"]
+    kept = {name: value for name, value in target.items() if not name.endswith(("_seconds", "_source"))}
+    return {**document, "version": None, "target": {"hubspot": kept}}
+
+
+def test_it_fits_the_seed_of_the_local_hubspot(shipped_policy: Policy) -> None:
+    seed = json.loads((ROOT / "sandbox" / "seed" / "hubspot.json").read_text(encoding="utf-8"))
+    properties = {one["name"]: one for one in seed["properties"]}
+    names = {name for permission in shipped_policy.actions for name in (*permission.fields, *permission.compare_also)}
+    found = {name: properties.get(PROPERTIES.get(name, name)) for name in names}
+    description = Description(
+        system="hubspot",
+        account=str(seed["portal"]["portalId"]),
+        owners=tuple(
+            OwnerDescription(owner_id=one["id"], active=not one.get("archived", False)) for one in seed["owners"]
+        ),
+        fields={
+            name: FieldDescription(
+                name=one["name"],
+                options=tuple(option["value"] for option in one.get("options", ())),
+                writable=not one.get("readOnlyValue", False),
+            )
+            for name, one in found.items()
+            if one is not None
+        },
+    )
+
+    check_against(shipped_policy, description)
+
+
+def test_every_event_of_a_source_meets_a_rule(shipped_policy: Policy) -> None:
+    for source in {event.source for event in shipped_policy.events}:
+        last = [rule for rule in shipped_policy.rules if source in rule.when.source][-1]
+
+        assert last.when.model_dump(exclude_defaults=True) == {"source": (source,)}
+
+
+def test_the_embedded_stack_answers_within_seconds() -> None:
+    target = parse_policy(shipped("embedded_policy.toml")).targets["hubspot"]
+
+    assert target.apply_lag_seconds == 3
+    assert target.observation_window_seconds == 20
+    assert target.quiescence.total_seconds() + target.send_within_seconds <= 10
+
+
+def test_the_default_lag_is_hubspots() -> None:
+    target = parse_policy(shipped("default_policy.toml")).targets["hubspot"]
+
+    assert target.apply_lag_seconds == 120
+    assert "524" in target.apply_lag_source
