@@ -7,11 +7,11 @@ from datetime import datetime, timedelta
 from typing import Any, Protocol
 
 from leadproof.domain.events import Lead, LeadSnapshot, Outcome
-from leadproof.domain.mutation import Answer, Attempt, Mutation, Reason, RecordRef
+from leadproof.domain.mutation import Answer, Attempt, Mutation, Reason, RecordRef, Status
 from leadproof.domain.plan import Plan, PlannerInfo, RecordedPlan
 from leadproof.domain.policy import Policy
 from leadproof.domain.records import Description, LookUp
-from leadproof.domain.review import DecisionRow, DecisionVerdict, ReviewDecision, ReviewItem
+from leadproof.domain.review import DecisionRow, DecisionVerdict, ReviewDecision, ReviewItem, ReviewState
 from leadproof.domain.steps import (
     Admission,
     Applied,
@@ -164,6 +164,31 @@ class Ledger(Protocol):
 
     def wrote(self, mutation_key: str, field: str, value: object) -> bool:
         """Whether a mutation of ours stands under this key that intends exactly this value of this field."""
+        ...
+
+    # -- lists: a page and the cursor of the next one, `None` after the last ----------------------------------------
+    def mutations(
+        self, *, status: Status | None, source_record_id: str | None, limit: int, cursor: str | None
+    ) -> tuple[tuple[Mutation, ...], str | None]:
+        """Newest first. A cursor that is none of ours gives an empty page."""
+        ...
+
+    def reviews(
+        self, *, queue: str | None, state: ReviewState | None, limit: int, cursor: str | None
+    ) -> tuple[tuple[ReviewItem, ...], str | None]:
+        """By due time, the earliest first."""
+        ...
+
+    def quarantined(
+        self, *, state: str | None, limit: int, cursor: str | None
+    ) -> tuple[tuple[QuarantineEntry, ...], str | None]:
+        """Newest first."""
+        ...
+
+    def quarantined_entry(self, delivery_digest: str, position: int) -> QuarantineEntry | None: ...
+
+    def close_quarantined(self, delivery_digest: str, position: int, *, state: str) -> QuarantineEntry | None:
+        """Move a held entry to `retried` or `dropped` and empty its body; one that is not held stays as it is."""
         ...
 
     # -- planning ------------------------------------------------------------------------------------------------

@@ -22,6 +22,7 @@ from leadproof.domain.errors import MalformedDelivery
 from leadproof.domain.events import SourceEvent
 from leadproof.domain.field_catalog import CONSENT, FIRST_TOUCH
 from leadproof.inbound import strict_json
+from leadproof.inbound.reading import Usable
 
 LARGEST_EXTRA: Final = 65_536
 """Characters of JSON that are kept as evidence only."""
@@ -108,7 +109,7 @@ class LeadDelivery(BaseModel):
     extra: Annotated[dict[str, Any], _EMPTY] = {}
 
 
-def parse(body: bytes, *, source: str) -> SourceEvent:
+def parse(body: bytes, *, source: str) -> Usable:
     """Read a body that carries one lead event in our schema.
 
     Args:
@@ -117,17 +118,16 @@ def parse(body: bytes, *, source: str) -> SourceEvent:
     Raises:
         MalformedDelivery: naming the fields that are missing or wrong, without their values.
     """
-    value = strict_json.read(body)
-    strict_json.check(value)
-    return parse_event(value, source=source)
+    return parse_event(strict_json.read(body), source=source)
 
 
-def parse_event(value: Any, *, source: str) -> SourceEvent:
+def parse_event(value: Any, *, source: str) -> Usable:
     """Read one lead event that is already JSON.
 
     Raises:
         MalformedDelivery: as `parse`.
     """
+    strict_json.check(value)
     try:
         delivery = LeadDelivery.model_validate(value)
     except ValidationError as error:
@@ -136,7 +136,7 @@ def parse_event(value: Any, *, source: str) -> SourceEvent:
     extra = {**further, **delivery.extra}
     if len(strict_json.text_of(extra)) > LARGEST_EXTRA:
         raise MalformedDelivery(f"extra: more than {LARGEST_EXTRA} characters")
-    return SourceEvent(
+    event = SourceEvent(
         source_system=source,
         source_record_id=delivery.source_record_id,
         event_kind=delivery.event_kind,
@@ -145,6 +145,7 @@ def parse_event(value: Any, *, source: str) -> SourceEvent:
         lead=lead,
         extra=extra,
     )
+    return Usable(value, event)
 
 
 def _split(fields: LeadFields) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -23,7 +23,7 @@ LEAD: dict[str, Any] = {
 
 
 def parse(value: object) -> SourceEvent:
-    return standard.parse(json.dumps(value).encode(), source="website")
+    return standard.parse(json.dumps(value).encode(), source="website").event
 
 
 def test_a_lead_in_our_own_schema() -> None:

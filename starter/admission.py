@@ -1,0 +1,159 @@
+"""From what a source said to a lead event with its key: accepted, left alone, or held back with a reason."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any, Final, Protocol
+
+from leadproof.domain import keys
+from leadproof.domain.errors import MalformedKey, MalformedValue
+from leadproof.domain.events import LeadEvent, Scope, SourceEvent
+from leadproof.domain.field_catalog import CATALOG
+from leadproof.domain.policy import Policy
+from leadproof.inbound import hubspot
+from leadproof.settings import Settings
+
+MALFORMED: Final = "malformed"
+FOREIGN_ACCOUNT: Final = "foreign_account"
+CONFLICT: Final = "conflict"
+
+
+@dataclass(frozen=True, slots=True)
+class LeftAlone:
+    """Nothing that this deployment acts on."""
+
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class HeldBack:
+    """An event that can't be used.
+
+    Attributes:
+        reason: `malformed` or `foreign_account`.
+        why: one sentence, without values.
+    """
+
+    reason: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class EchoQuestion:
+    """What the ledger is asked to recognise our own write by, at the door."""
+
+    target_system: str
+    record_id: str
+    field: str
+    value: Any
+    quiescence: timedelta
+
+
+class SourceFields(Protocol):
+    """A source system's names of our fields."""
+
+    def name_of(self, hubspot_property: str, /) -> str | None: ...
+
+    def normalised(self, name: str, raw: str | None, /) -> Any: ...
+
+
+def judge(
+    event: SourceEvent, *, policy: Policy, settings: Settings, fields: Mapping[str, SourceFields]
+) -> LeadEvent | LeftAlone | HeldBack:
+    """Decide at the door what an event is.
+
+    The scope that its key has is the one that held when it occurred, so that a redelivery keeps its key for ever.
+
+    Args:
+        fields: per source system that is a target too, its names of our fields.
+    """
+    if not _is_ours(event, settings):
+        return HeldBack(FOREIGN_ACCOUNT, "the event names another account than this deployment's")
+    kind = policy.event_kind(event.source_system, event.event_kind)
+    if kind is None:
+        return LeftAlone("the policy names no such event kind")
+    if kind.properties and event.changed_field not in kind.properties:
+        return LeftAlone("the policy does not name the property that changed")
+    scope = kind.scope_at(event.occurred_at)
+    if scope is Scope.EVENT and event.occurrence is None:
+        return HeldBack(MALFORMED, "occurrence: needed, since this event kind counts once per event")
+    occurrence = event.occurrence if scope is Scope.EVENT else None
+    try:
+        return LeadEvent(
+            event_key=keys.event_key(
+                tenant=settings.tenant,
+                environment=settings.environment,
+                source_system=event.source_system,
+                source_record_id=event.source_record_id,
+                event_kind=event.event_kind,
+                occurrence=occurrence,
+            ),
+            tenant=settings.tenant,
+            environment=settings.environment,
+            source_system=event.source_system,
+            source_record_id=event.source_record_id,
+            event_kind=event.event_kind,
+            occurrence=occurrence,
+            occurred_at=event.occurred_at,
+            fingerprint=keys.event_fingerprint(
+                event_kind=event.event_kind, occurrence=occurrence, lead=_sent(event, scope), specs=CATALOG
+            ),
+            lead={"lead": _in_our_names(event, fields), "extra": _evidence(event, scope)},
+            policy_version=policy.version,
+        )
+    except (MalformedKey, MalformedValue) as error:
+        return HeldBack(MALFORMED, str(error))
+
+
+def echo_question(event: SourceEvent, *, policy: Policy, fields: Mapping[str, SourceFields]) -> EchoQuestion | None:
+    """What to ask the ledger before an event may be dropped as our own echo; `None`: it may not be dropped.
+
+    Only a change that the source ascribes to software, of a field that is ours, in a system that we write to.
+    """
+    target = policy.targets.get(event.source_system)
+    names = fields.get(event.source_system)
+    if event.by_person is not False or event.changed_field is None or event.changed_value is None:
+        return None
+    if target is None or names is None:
+        return None
+    field = names.name_of(event.changed_field)
+    if field is None:
+        return None
+    return EchoQuestion(
+        target_system=event.source_system,
+        record_id=event.source_record_id,
+        field=field,
+        value=names.normalised(field, event.changed_value),
+        quiescence=target.quiescence,
+    )
+
+
+def _is_ours(event: SourceEvent, settings: Settings) -> bool:
+    ours = settings.hubspot_portal_id
+    return event.source_system != hubspot.SOURCE or ours is None or event.account == ours
+
+
+def _in_our_names(event: SourceEvent, fields: Mapping[str, SourceFields]) -> dict[str, Any]:
+    names = fields.get(event.source_system)
+    field = names.name_of(event.changed_field) if names is not None and event.changed_field is not None else None
+    return event.lead if field is None else {**event.lead, field: event.changed_value}
+
+
+def _sent(event: SourceEvent, scope: Scope) -> dict[str, Any]:
+    """The lead fields that came with the event.
+
+    A changed property stands under the source's own name of it: our name is the policy's choice, and a fingerprint that
+    moved with the policy would turn a redelivery into a conflict. Where a kind counts once per record, a later change
+    is the same event again, whatever its value.
+    """
+    if event.changed_field is None or scope is Scope.RECORD:
+        return event.lead
+    return {**event.lead, f"{event.source_system}:{event.changed_field}": event.changed_value}
+
+
+def _evidence(event: SourceEvent, scope: Scope) -> dict[str, Any]:
+    if scope is Scope.RECORD and event.occurrence is not None:
+        return {**event.extra, "sent_occurrence": event.occurrence}
+    return event.extra

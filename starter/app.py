@@ -1,0 +1,107 @@
+"""The starter's application: what comes in from outside, and the API."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any, Final
+
+from fastapi import FastAPI
+from fastapi.openapi.utils import get_openapi
+from fastapi.responses import JSONResponse, Response
+from pydantic.json_schema import models_json_schema
+from temporalio.api.workflowservice.v1 import DescribeNamespaceRequest
+from temporalio.client import Client
+from temporalio.service import RPCError
+
+from leadproof.crm.hubspot_fields import HubSpotFields
+from leadproof.domain.policy import Policy
+from leadproof.domain.review import ReviewDecision
+from leadproof.inbound import hubspot
+from leadproof.inbound.standard import LeadDelivery
+from leadproof.ports import Clock, Ledger
+from leadproof.settings import Settings
+from starter import problems
+from starter.api import Api
+from starter.auth import Tokens
+from starter.decisions import Decisions
+from starter.intake import Intake
+from starter.metrics import CONTENT_TYPE, Metrics
+from starter.off_loop import off_loop
+from starter.quarantine import Quarantine
+from starter.reviews import Reviews
+from starter.webhooks import Webhooks
+
+_LOOK: Final = timedelta(seconds=2)
+
+
+def create_app(settings: Settings, *, ledger: Ledger, client: Client, policy: Policy, clock: Clock) -> FastAPI:
+    """The application over open connections; whoever opened them closes them.
+
+    Raises:
+        ConfigurationRefused: a secret or a token is none, or a generic source has a reserved name.
+    """
+    app = FastAPI(title="Leadproof", version="1", docs_url=None, redoc_url=None)
+    metrics = Metrics()
+    tokens = Tokens(settings.api_tokens)
+    target = policy.targets.get(hubspot.SOURCE)
+    intake = Intake(
+        settings=settings,
+        ledger=ledger,
+        client=client,
+        policy=policy,
+        clock=clock,
+        fields={hubspot.SOURCE: HubSpotFields(target.fields if target is not None else None)},
+    )
+    decisions = Decisions(settings=settings, ledger=ledger, client=client, clock=clock)
+    for part in (
+        Webhooks(settings=settings, intake=intake, clock=clock, metrics=metrics),
+        Api(ledger=ledger, intake=intake, policy=policy, tokens=tokens, metrics=metrics),
+        Reviews(ledger=ledger, decisions=decisions, tokens=tokens, metrics=metrics),
+        Quarantine(ledger=ledger, intake=intake, tokens=tokens, metrics=metrics),
+    ):
+        app.include_router(part.router())
+    _add_probes(app, ledger, client, policy, metrics)
+    problems.install(app)
+    _describe(app)
+    return app
+
+
+def _add_probes(app: FastAPI, ledger: Ledger, client: Client, policy: Policy, metrics: Metrics) -> None:
+    @app.get("/healthz", tags=["operation"], response_model=None)
+    async def healthz() -> JSONResponse:
+        """Alive."""
+        return JSONResponse({"status": "ok"})
+
+    @app.get("/readyz", tags=["operation"], response_model=None)
+    async def readyz() -> JSONResponse:
+        """Able to start workflows: the ledger and Temporal answer."""
+        try:
+            await off_loop(lambda: ledger.policy_text(policy.version))
+            await client.workflow_service.describe_namespace(
+                DescribeNamespaceRequest(namespace=client.namespace), timeout=_LOOK
+            )
+        except problems.OUT_OF_REACH as error:
+            raise problems.unavailable(str(error)) from None
+        except RPCError as error:
+            raise problems.unavailable(f"Temporal does not answer: {error.status.name}") from None
+        return JSONResponse({"status": "ok"})
+
+    @app.get("/metrics", tags=["operation"], response_model=None)
+    async def metrics_text() -> Response:
+        """Counters, for Prometheus."""
+        return Response(metrics.text(), media_type=CONTENT_TYPE)
+
+
+def _describe(app: FastAPI) -> None:
+    """Add the bodies that routes read raw to the application's description."""
+
+    def openapi() -> dict[str, Any]:
+        if app.openapi_schema is None:
+            described = get_openapi(title=app.title, version=app.version, routes=app.routes)
+            models = [(LeadDelivery, "validation"), (ReviewDecision, "validation")]
+            _, definitions = models_json_schema(models, ref_template="#/components/schemas/{model}")  # type: ignore[arg-type]
+            described.setdefault("components", {}).setdefault("schemas", {}).update(definitions["$defs"])
+            app.openapi_schema = described
+        return app.openapi_schema
+
+    app.openapi = openapi  # type: ignore[method-assign]

@@ -1,0 +1,146 @@
+"""A decision on its way: into the ledger first, then to the lead's run, and back with a verdict."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from temporalio.client import Client, WorkflowUpdateFailedError, WorkflowUpdateRPCTimeoutOrCancelledError
+from temporalio.service import RPCError, RPCStatusCode
+
+from activities.messages import Answered
+from leadproof.domain.errors import NotFound
+from leadproof.domain.events import Lead
+from leadproof.domain.proofs import PROOF, sign_decision
+from leadproof.domain.review import DecisionRow, DecisionVerdict, ReviewDecision, ReviewState
+from leadproof.ports import Clock, Ledger
+from leadproof.settings import Settings
+from starter import problems
+from starter.off_loop import off_loop
+from starter.start import TemporalUnavailable, resume_lead
+from workflows.contract import UPDATE_SUBMIT_DECISION
+
+ANSWER_SECONDS: Final = 5.0
+"""How long a caller waits for a worker; after that the decision is kept, and the same `decision_id` asks again."""
+
+_LOOK_SECONDS: Final = 0.1
+_WHY: Final = {
+    DecisionVerdict.STALE: "the question has moved on since it was shown",
+    DecisionVerdict.REPEATED: "the question was answered before",
+    DecisionVerdict.IMPOSSIBLE: "the question does not allow this decision",
+    DecisionVerdict.MALFORMED: "it is no decision",
+}
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """What became of a decision.
+
+    Attributes:
+        why: one sentence, where it was not applied.
+        until: while *pending*, from when it can be applied, where that is known.
+    """
+
+    decision_id: str
+    verdict: DecisionVerdict
+    why: str | None = None
+    until: datetime | None = None
+
+
+class Decisions:
+    """Takes decisions to the runs that apply them."""
+
+    def __init__(self, *, settings: Settings, ledger: Ledger, client: Client, clock: Clock) -> None:
+        self._key = settings.decision_key.get_secret_value() if settings.decision_key is not None else None
+        self._ledger = ledger
+        self._client = client
+        self._clock = clock
+
+    async def decide(self, decision: ReviewDecision, *, reviewer: str) -> Decided:
+        """Record a decision and have it applied.
+
+        Args:
+            decision: as sent; a reviewer that it names is kept as a claim only.
+            reviewer: who decides, by the sign-in.
+
+        Raises:
+            NotFound: no such question.
+            Problem: 409 where the `decision_id` stands for another decision.
+            LedgerUnavailable: no answer in time.
+        """
+        item = await off_loop(lambda: self._ledger.review(decision.review_id))
+        if item is None:
+            raise NotFound("no review item stands under this id")
+        via = f"api, claims to be {decision.reviewer}" if decision.reviewer else "api"
+        decision = decision.model_copy(update={"reviewer": reviewer})
+        recorded = await off_loop(lambda: self._ledger.record_decision(decision, reviewer=reviewer, via=via))
+        if (recorded.review_id, recorded.review_version, recorded.decision) != (
+            decision.review_id,
+            decision.version,
+            decision.decision.value,
+        ):
+            raise problems.decision_id_taken()
+        if recorded.verdict is not DecisionVerdict.PENDING:
+            return _decided(recorded, None)
+        if item.state is not ReviewState.OPEN or decision.version < item.version:
+            # a closed question and a passed version stay so: the ledger has only the verdict left to give
+            applied = await off_loop(lambda: self._ledger.apply_decision(decision.decision_id, quiescence=timedelta(0)))
+            return Decided(decision.decision_id, applied.verdict, applied.why or _WHY.get(applied.verdict))
+        lead = await off_loop(lambda: self._ledger.lead(item.event_key))
+        if lead is None:
+            raise NotFound("no lead stands behind this question")
+        deadline = self._clock.monotonic() + ANSWER_SECONDS
+        answered = await self._submitted(lead, decision, deadline)
+        return _decided(await self._row(decision.decision_id, recorded), answered)
+
+    async def _submitted(self, lead: Lead, decision: ReviewDecision, deadline: float) -> Answered | None:
+        """The run's answer; `None` where the ledger's row says all that is known."""
+        try:
+            async with asyncio.timeout(ANSWER_SECONDS):
+                answered: Answered = await self._client.get_workflow_handle(lead.workflow_id).execute_update(
+                    UPDATE_SUBMIT_DECISION,
+                    self._signed(decision),
+                    id=decision.decision_id,
+                    result_type=Answered,
+                    rpc_timeout=timedelta(seconds=ANSWER_SECONDS),
+                )
+                return answered
+        except (TimeoutError, WorkflowUpdateRPCTimeoutOrCancelledError):
+            return None
+        except WorkflowUpdateFailedError as error:
+            _log.warning("a run did not answer a decision: %s", type(error.cause).__name__)
+        except RPCError as error:
+            if error.status is not RPCStatusCode.NOT_FOUND:
+                _log.warning("a decision did not reach its run: %s", error.status.name)
+                return None
+        await self._resumed(lead, decision.decision_id, deadline)
+        return None
+
+    async def _resumed(self, lead: Lead, decision_id: str, deadline: float) -> None:
+        """Resume a lead whose run is closed; a run applies the pending decisions of its open questions first."""
+        try:
+            await resume_lead(self._ledger, self._client, lead)
+        except TemporalUnavailable as error:
+            _log.warning("a lead was not resumed for a decision: %s", error)
+            return
+        while self._clock.monotonic() < deadline:
+            row = await off_loop(lambda: self._ledger.decision(decision_id))
+            if row is not None and row.verdict is not DecisionVerdict.PENDING:
+                return
+            await asyncio.sleep(_LOOK_SECONDS)
+
+    async def _row(self, decision_id: str, recorded: DecisionRow) -> DecisionRow:
+        return await off_loop(lambda: self._ledger.decision(decision_id)) or recorded
+
+    def _signed(self, decision: ReviewDecision) -> dict[str, Any]:
+        sent = decision.model_dump(mode="json")
+        return {**sent, PROOF: sign_decision(sent, self._key)} if self._key else sent
+
+
+def _decided(row: DecisionRow, answered: Answered | None) -> Decided:
+    why = answered.why if answered is not None and answered.why else _WHY.get(row.verdict)
+    return Decided(row.decision_id, row.verdict, why, answered.until if answered is not None else None)

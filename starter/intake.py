@@ -1,0 +1,242 @@
+"""The way of a delivery: every event into the ledger first, then its run, and only then an answer."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Final
+
+from temporalio.client import Client
+
+from leadproof.domain.events import LeadEvent, SourceEvent
+from leadproof.domain.policy import Policy
+from leadproof.domain.steps import Admission, AdmissionKind, Arrival, QuarantineEntry
+from leadproof.inbound import strict_json
+from leadproof.inbound.reading import Ignored, Reading, Unusable
+from leadproof.ports import Clock, Ledger
+from leadproof.settings import Settings
+from starter.admission import CONFLICT, MALFORMED, HeldBack, LeftAlone, SourceFields, echo_question, judge
+from starter.off_loop import off_loop
+from starter.start import Started, TemporalUnavailable, start_lead
+
+_STARTS_AT_ONCE: Final = 20
+_LONGEST_REASON: Final = 300
+_log = logging.getLogger(__name__)
+
+
+class Result(StrEnum):
+    """What became of one event of a delivery."""
+
+    STARTED = "started"
+    DUPLICATE = "duplicate"
+    CONFLICT = "conflict"
+    IGNORED = "ignored"
+    ECHO = "echo"
+    QUARANTINED = "quarantined"
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """One event, taken in.
+
+    Attributes:
+        why: one sentence, where it was ignored or quarantined.
+    """
+
+    result: Result
+    event_key: str | None = None
+    workflow_id: str | None = None
+    why: str | None = None
+
+
+def tally(taken: Sequence[Taken]) -> dict[str, int]:
+    """The counts of a delivery; `received` is the sum of the others."""
+    counts = Counter(one.result for one in taken)
+    return {"received": len(taken), **{result.value: counts[result] for result in Result}}
+
+
+@dataclass(slots=True)
+class _Fold:
+    """The events of one delivery that are the same: one key, one fingerprint."""
+
+    event: LeadEvent
+    source_event: SourceEvent
+    positions: list[int] = field(default_factory=list)
+
+
+class Intake:
+    """Takes deliveries in.
+
+    Args:
+        fields: per source system that is a target too, its names of our fields.
+    """
+
+    def __init__(
+        self,
+        *,
+        settings: Settings,
+        ledger: Ledger,
+        client: Client,
+        policy: Policy,
+        clock: Clock,
+        fields: Mapping[str, SourceFields],
+    ) -> None:
+        self._settings = settings
+        self._ledger = ledger
+        self._client = client
+        self._policy = policy
+        self._clock = clock
+        self._fields = fields
+
+    async def take(
+        self,
+        readings: Sequence[Reading],
+        *,
+        source: str,
+        digest: str,
+        keep_unusable: bool = True,
+        keep_conflicts: bool = True,
+    ) -> list[Taken]:
+        """Store every event and start its run; nothing is acknowledged before both are done.
+
+        Whatever fails in between, the same delivery again completes it.
+
+        Args:
+            readings: the events of the delivery, in its order.
+            source: source system of the delivery.
+            digest: SHA-256 of the delivery's bytes, for the quarantine.
+            keep_unusable: put what can't be used into quarantine; not where its sender is told instead.
+            keep_conflicts: put conflicts into quarantine; not where the event comes from there.
+
+        Returns:
+            One per event, in order.
+
+        Raises:
+            LedgerUnavailable, TemporalUnavailable: the source is to deliver again.
+        """
+        taken: dict[int, Taken] = {}
+        folds: dict[tuple[str, str], _Fold] = {}
+        held: dict[int, str] = {}
+        for position, reading in enumerate(readings):
+            verdict = self._judge(reading)
+            if isinstance(verdict, LeftAlone):
+                taken[position] = Taken(Result.IGNORED, why=verdict.why)
+            elif isinstance(verdict, HeldBack):
+                taken[position] = Taken(Result.QUARANTINED, why=verdict.why)
+                held[position] = _reason(verdict)
+            else:
+                event, source_event = verdict
+                fold = folds.setdefault((event.event_key, event.fingerprint), _Fold(event, source_event))
+                fold.positions.append(position)
+
+        def entry(position: int, reason: str) -> QuarantineEntry:
+            return QuarantineEntry(
+                delivery_digest=digest,
+                position=position,
+                source_system=source,
+                reason=reason,
+                body=strict_json.text_of(readings[position].body),
+                received_at=self._clock.now(),
+            )
+
+        def store() -> list[tuple[_Fold, Admission]]:
+            admitted = self._admit(list(folds.values()))
+            kept = dict(held) if keep_unusable else {}
+            for fold, admission in admitted:
+                if keep_conflicts and admission.kind is AdmissionKind.CONFLICT:
+                    kept.update(dict.fromkeys(fold.positions, CONFLICT))
+            if kept:
+                self._ledger.quarantine([entry(position, reason) for position, reason in sorted(kept.items())])
+            return admitted
+
+        if folds or (held and keep_unusable):
+            for one in await self._started(await off_loop(store)):
+                taken.update(one)
+        return [taken[position] for position in range(len(readings))]
+
+    def _judge(self, reading: Reading) -> tuple[LeadEvent, SourceEvent] | LeftAlone | HeldBack:
+        if isinstance(reading, Ignored):
+            return LeftAlone("nothing that happens to a lead's own record")
+        if isinstance(reading, Unusable):
+            return HeldBack(MALFORMED, reading.why)
+        judged = judge(reading.event, policy=self._policy, settings=self._settings, fields=self._fields)
+        return (judged, reading.event) if isinstance(judged, LeadEvent) else judged
+
+    def _admit(self, folds: Sequence[_Fold]) -> list[tuple[_Fold, Admission]]:
+        """Admit every fold, sorted by key; a statement takes a key once, so another payload of it is a further one."""
+        admitted: list[tuple[_Fold, Admission]] = []
+        waiting = sorted(folds, key=lambda fold: fold.event.event_key)
+        while waiting:
+            now: dict[str, _Fold] = {}
+            later = [fold for fold in waiting if now.setdefault(fold.event.event_key, fold) is not fold]
+            admissions = self._ledger.admit([self._arrival(fold) for fold in now.values()])
+            admitted += [(fold, admissions[key]) for key, fold in now.items()]
+            waiting = later
+        return admitted
+
+    def _arrival(self, fold: _Fold) -> Arrival:
+        question = echo_question(fold.source_event, policy=self._policy, fields=self._fields)
+        echo_of = None
+        if question is not None:
+            echo_of = self._ledger.echo_of(
+                target_system=question.target_system,
+                record_id=question.record_id,
+                field=question.field,
+                value=question.value,
+                occurred_at=fold.event.occurred_at,
+                quiescence=question.quiescence,
+            )
+        return Arrival(event=fold.event, deliveries=len(fold.positions), echo_of=echo_of)
+
+    async def _started(self, admitted: Sequence[tuple[_Fold, Admission]]) -> list[dict[int, Taken]]:
+        slots = asyncio.Semaphore(_STARTS_AT_ONCE)
+
+        async def one(fold: _Fold, admission: Admission) -> dict[int, Taken]:
+            async with slots:
+                first = await self._result(fold.event, admission)
+            further = Result.DUPLICATE if first is Result.STARTED else first
+            return {
+                position: Taken(first if position == fold.positions[0] else further, *_names(admission))
+                for position in fold.positions
+            }
+
+        outcomes = await asyncio.gather(*(one(*pair) for pair in admitted), return_exceptions=True)
+        done: list[dict[int, Taken]] = []
+        for outcome in outcomes:
+            if isinstance(outcome, TemporalUnavailable):
+                _log.warning("a run was not started: %s", outcome)
+            if isinstance(outcome, BaseException):
+                raise outcome
+            done.append(outcome)
+        return done
+
+    async def _result(self, event: LeadEvent, admission: Admission) -> Result:
+        match admission.kind:
+            case AdmissionKind.CLOSED:
+                return Result.DUPLICATE
+            case AdmissionKind.CONFLICT:
+                return Result.CONFLICT
+            case AdmissionKind.ECHO:
+                return Result.ECHO
+            case AdmissionKind.NEW | AdmissionKind.KNOWN:
+                answer = await start_lead(
+                    self._client,
+                    event_key=event.event_key,
+                    workflow_id=admission.workflow_id,
+                    source=event.source_system,
+                    event_kind=event.event_kind,
+                    tenant=event.tenant,
+                )
+                return Result.STARTED if isinstance(answer, Started) else Result.DUPLICATE
+
+
+def _names(admission: Admission) -> tuple[str, str]:
+    return admission.event_key, admission.workflow_id
+
+
+def _reason(held: HeldBack) -> str:
+    return held.reason if held.reason != MALFORMED else f"{MALFORMED}: {held.why}"[:_LONGEST_REASON]

@@ -1,0 +1,141 @@
+"""`/v1/reviews`: questions for people, and their answers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi import APIRouter, Depends, Request
+from fastapi.responses import JSONResponse
+
+from leadproof.domain.errors import MalformedDecision, MalformedDelivery, NotFound
+from leadproof.domain.review import (
+    DecisionVerdict,
+    ReviewDecision,
+    ReviewItem,
+    ReviewState,
+    allowed_decisions,
+    parse_decision,
+)
+from leadproof.domain.steps import Receipts
+from leadproof.inbound import strict_json
+from leadproof.ports import Ledger
+from leadproof.settings import ApiToken
+from starter import problems
+from starter.api import Limit, Text, check_key
+from starter.auth import Tokens
+from starter.bodies import check_json, raw_body
+from starter.decisions import Decided, Decisions
+from starter.metrics import Metrics
+from starter.off_loop import off_loop
+from starter.rows import mutation_answer, page, row, shown_digest
+from starter.webhooks import json_body
+
+_ABSENT = "absent"
+
+
+class Reviews:
+    """The routes of the review queue."""
+
+    def __init__(self, *, ledger: Ledger, decisions: Decisions, tokens: Tokens, metrics: Metrics) -> None:
+        self._ledger = ledger
+        self._decisions = decisions
+        self._tokens = tokens
+        self._metrics = metrics
+
+    def router(self) -> APIRouter:
+        """The routes, for the application."""
+        router = APIRouter(prefix="/v1/reviews", tags=["reviews"])
+        reader = Depends(self._tokens.require("read"))
+        router.add_api_route("", self.items, methods=["GET"], dependencies=[reader], response_model=None)
+        router.add_api_route("/{review_id}", self.item, methods=["GET"], dependencies=[reader], response_model=None)
+        decider = Depends(self._tokens.require("decide"))
+
+        async def decide(request: Request, review_id: str, token: ApiToken = decider) -> JSONResponse:
+            """Answer a question: 200 applied, 202 kept until a worker answers, 409 not applied and why."""
+            return await self.decide(request, review_id, token)
+
+        router.add_api_route(
+            "/{review_id}/decisions",
+            decide,
+            methods=["POST"],
+            response_model=None,
+            openapi_extra=json_body({"$ref": "#/components/schemas/ReviewDecision"}),
+        )
+        return router
+
+    async def items(
+        self, queue: Text = None, state: ReviewState | None = None, limit: Limit = 50, cursor: Text = None
+    ) -> JSONResponse:
+        """Review items, by due time."""
+        items, following = await off_loop(
+            lambda: self._ledger.reviews(queue=queue, state=state, limit=limit, cursor=cursor)
+        )
+        return JSONResponse(page(items, following))
+
+    async def item(self, review_id: str) -> JSONResponse:
+        """One question with the receipts that it is about."""
+        check_key(review_id)
+        return JSONResponse(await off_loop(lambda: self._shown(review_id)))
+
+    async def decide(self, request: Request, review_id: str, token: ApiToken) -> JSONResponse:
+        """Keep a decision, have it applied, and say what became of it."""
+        check_key(review_id)
+        check_json(request)
+        decision = _decision(await raw_body(request), review_id)
+        decided = await self._decisions.decide(decision, reviewer=f"api:{token.name}")
+        self._metrics.decision(decided.verdict.value)
+        shown = await off_loop(lambda: self._shown(review_id))
+        return _answer(decided, shown)
+
+    def _shown(self, review_id: str) -> dict[str, Any]:
+        item = self._ledger.review(review_id)
+        if item is None:
+            raise NotFound("no review item stands under this id")
+        receipts = self._ledger.receipts(item.mutation_key) if item.mutation_key is not None else None
+        lead = self._ledger.lead(item.event_key)
+        return {
+            **row(item),
+            "allowed": _allowed(item, receipts),
+            "lead": row(lead) if lead is not None else None,
+            "mutation": mutation_answer(receipts) if receipts is not None else None,
+            "shown_digest": shown_digest(item, receipts),
+        }
+
+
+def _decision(body: bytes, review_id: str) -> ReviewDecision:
+    try:
+        sent = strict_json.read(body)
+        strict_json.check(sent)
+        if isinstance(sent, dict):
+            if sent.get("review_id", review_id) != review_id:
+                raise MalformedDecision("its review_id is another one than the address names")
+            sent = {**sent, "review_id": review_id}
+        return parse_decision([sent])
+    except (MalformedDelivery, MalformedDecision) as error:
+        raise problems.malformed(str(error)) from None
+
+
+def _allowed(item: ReviewItem, receipts: Receipts | None) -> list[str]:
+    if item.state is not ReviewState.OPEN:
+        return []
+    if receipts is None:
+        return sorted(allowed_decisions(status=None, reason=None))
+    last = receipts.observations[-1] if receipts.observations else None
+    mutation = receipts.mutation
+    absent = last is not None and last.verdict == _ABSENT
+    return sorted(allowed_decisions(status=mutation.status, reason=mutation.reason, absence_established=absent))
+
+
+def _answer(decided: Decided, shown: dict[str, Any]) -> JSONResponse:
+    answer = {
+        "decision_id": decided.decision_id,
+        "verdict": decided.verdict.value,
+        "why": decided.why,
+        "until": decided.until.isoformat() if decided.until is not None else None,
+        "review": shown,
+    }
+    if decided.verdict is DecisionVerdict.APPLIED:
+        return JSONResponse(answer)
+    if decided.verdict is DecisionVerdict.PENDING:
+        return JSONResponse(answer, 202)
+    return problems.decision_refused(decided.verdict.value, decided.why, answer).response()
