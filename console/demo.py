@@ -29,11 +29,13 @@ def demo(
     from console.processes import SANDBOX_PORT, STARTER_PORT, TEMPORAL_PORT, addresses_of, ports_of
     from console.stack import Stack, StoppedEarly
     from console.tables import say
-    from leadproof.settings import load
+    from leadproof.settings import Settings, load
 
     say("Starting Temporal, a local HubSpot, the ledger, a worker and the starter ...")
     ports = ports_of(TEMPORAL_PORT, STARTER_PORT, SANDBOX_PORT)
-    stack = Stack(load(), data_dir, ports, fresh=True, any_port=True)
+    # a policy or secrets of the environment are for another deployment
+    settings = Settings(temporal_cli=load().temporal_cli)
+    stack = Stack(settings, data_dir, ports, fresh=True, any_port=True)
     try:
         with stack.running():
             for line in addresses_of(stack):

@@ -72,7 +72,6 @@ def addresses_of(stack: Stack) -> list[str]:
     return [
         f"Temporal UI  {addresses.ui}  (frontend {addresses.temporal}, namespace {addresses.namespace})",
         f"API          {addresses.starter}",
-        f"Review page  {addresses.starter}/review",
         *([f"Sandbox      {addresses.sandbox}"] if addresses.sandbox else []),
         f"Ledger       {addresses.ledger}",
         f"For commands in another terminal: set -a; . {stack.variables_file}; set +a",

@@ -35,14 +35,32 @@ def list_(
 def show(review_id: ReviewId, as_json: JsonOption = False) -> None:
     """Show one question with its receipts and differences."""
     from console.starter_api import StarterApi
-    from console.tables import say_facts, say_json
+    from console.tables import say, say_facts, say_json, say_table
     from leadproof.settings import load
 
     answer = StarterApi(load()).get(f"/v1/reviews/{review_id}")
     if as_json:
         say_json(answer)
-    else:
-        say_facts(answer)
+        return
+    mutation, _ = answer.pop("mutation"), answer.pop("lead")
+    say_facts(answer)
+    if mutation is None:
+        return
+    base, intent, observed = mutation["base_state"], mutation["intended_state"], mutation["observed_state"]
+    found = (observed or {}).get("fields", {})
+    intended = intent["fields"] if intent else {}
+    say()
+    say_table(
+        ("field", "stood", "intended", "observed"),
+        [(name, (base or {}).get(name), value, found.get(name)) for name, value in intended.items()],
+        title=f"{mutation['action_kind']} in {mutation['target_system']}: {mutation['status']}",
+    )
+    if mutation["differences"]:
+        columns = ("field", "intended", "observed", "changed_by", "changed_at", "lost")
+        say()
+        say_table(
+            columns, [[one[column] for column in columns] for one in mutation["differences"]], title="Differences"
+        )
 
 
 @app.command()
@@ -71,6 +89,7 @@ def decide(
     if as_json:
         say_json(answer)
     elif status == 202:
-        say("The decision is kept; no worker has answered yet.")
+        until = f"; it can be applied from {answer['until']}" if answer.get("until") else ""
+        say(f"The decision is kept, and not applied yet{until}. The same command asks again.")
     else:
         say(f"The decision {decision} is applied.")

@@ -222,7 +222,11 @@ class Stack:
             self._signals += 1
             self._stop.set()
 
-        before = {number: signal.signal(number, note) for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)}
+        wanted = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+        before = {number: signal.getsignal(number) for number in wanted}
+        before = {number: handler for number, handler in before.items() if handler != signal.SIG_IGN}  # nohup stays so
+        for number in before:
+            signal.signal(number, note)
         try:
             yield
         finally:
