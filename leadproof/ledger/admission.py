@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
+from functools import cache
 from typing import Any
 
 from sqlalchemy import RowMapping, case, or_, select
+from sqlalchemy.sql.dml import ReturningInsert
 
 from leadproof.domain.events import Outcome, workflow_id
 from leadproof.domain.mutation import AnswerClass
 from leadproof.domain.steps import Admission, AdmissionKind, Arrival, QuarantineEntry
 from leadproof.ledger.tables import ATTEMPT, LEAD_EVENT, MUTATION, QUARANTINE
-from leadproof.ledger.transaction import Store, Transaction
+from leadproof.ledger.transaction import Store, Transaction, insert_into
 
-_BATCH = 500
 ERASED = ""
 """The fingerprint of a key whose payload was erased; it is no conflict with any other."""
 
@@ -52,41 +53,37 @@ class Admissions(Store):
         """Keep what could not be used; the same delivery and position again changes nothing."""
         if entries:
             values = [entry.model_dump() for entry in entries]
-            self._write(lambda tx: tx.run(tx.insert(QUARANTINE).values(values).on_conflict_do_nothing()))
+            self._write(lambda tx: tx.run(insert_into(QUARANTINE, tx.dialect).on_conflict_do_nothing(), values))
 
 
 def _admit(tx: Transaction, arrivals: Sequence[Arrival]) -> dict[str, Admission]:
     # sorted: two batches that meet the same rows lock them in the same order
-    ordered = sorted(arrivals, key=lambda arrival: arrival.event.event_key)
-    admitted: dict[str, Admission] = {}
-    for start in range(0, len(ordered), _BATCH):
-        batch = ordered[start : start + _BATCH]
-        rows = {row["event_key"]: row for row in _upsert(tx, batch)}
-        admitted |= {a.event.event_key: _admission(a, rows[a.event.event_key]) for a in batch}
-    return admitted
+    batch = sorted(arrivals, key=lambda arrival: arrival.event.event_key)
+    admitted = tx.rows(_upsert(tx.dialect), [_values(arrival, tx.now) for arrival in batch])
+    rows = {row["event_key"]: row for row in admitted}
+    return {arrival.event.event_key: _admission(arrival, rows[arrival.event.event_key]) for arrival in batch}
 
 
-def _upsert(tx: Transaction, batch: Sequence[Arrival]) -> Sequence[RowMapping]:
-    statement = tx.insert(LEAD_EVENT).values([_values(arrival, tx.now) for arrival in batch])
+@cache
+def _upsert(dialect: str) -> ReturningInsert[Any]:
+    statement = insert_into(LEAD_EVENT, dialect)
     new = statement.excluded
     conflict = (LEAD_EVENT.c.fingerprint != new.fingerprint) & (LEAD_EVENT.c.fingerprint != ERASED)
-    return tx.rows(
-        statement.on_conflict_do_update(
-            index_elements=[LEAD_EVENT.c.event_key],
-            set_={
-                "deliveries": LEAD_EVENT.c.deliveries + case((conflict, 0), else_=new.deliveries),
-                "conflicts": LEAD_EVENT.c.conflicts + case((conflict, new.deliveries), else_=0),
-                "last_seen_at": new.last_seen_at,
-            },
-        ).returning(
-            LEAD_EVENT.c.event_key,
-            LEAD_EVENT.c.fingerprint,
-            LEAD_EVENT.c.outcome,
-            LEAD_EVENT.c.run,
-            LEAD_EVENT.c.workflow_id,
-            LEAD_EVENT.c.deliveries,
-            LEAD_EVENT.c.conflicts,
-        )
+    return statement.on_conflict_do_update(
+        index_elements=[LEAD_EVENT.c.event_key],
+        set_={
+            "deliveries": LEAD_EVENT.c.deliveries + case((conflict, 0), else_=new.deliveries),
+            "conflicts": LEAD_EVENT.c.conflicts + case((conflict, new.deliveries), else_=0),
+            "last_seen_at": new.last_seen_at,
+        },
+    ).returning(
+        LEAD_EVENT.c.event_key,
+        LEAD_EVENT.c.fingerprint,
+        LEAD_EVENT.c.outcome,
+        LEAD_EVENT.c.run,
+        LEAD_EVENT.c.workflow_id,
+        LEAD_EVENT.c.deliveries,
+        LEAD_EVENT.c.conflicts,
     )
 
 

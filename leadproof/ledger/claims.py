@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
-from sqlalchemy import func, insert, select, update
+from sqlalchemy import bindparam, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from leadproof.domain.errors import NotFound
@@ -24,6 +24,32 @@ from leadproof.ledger.transitions import move, name_record, touch
 _TRIES = 3
 _CLAIMABLE = frozenset({Status.RESERVED, Status.SUBMITTED, Status.UNCERTAIN, Status.REJECTED})
 _NEW_HOLD = frozenset({Status.RESERVED, Status.REJECTED})
+
+_WITH_ITS_TIME = (
+    select(MUTATION, LEAD_EVENT.c.occurred_at)
+    .join(LEAD_EVENT, LEAD_EVENT.c.event_key == MUTATION.c.event_key)
+    .where(MUTATION.c.mutation_key == bindparam("mutation_key"))
+    .with_for_update(key_share=True, of=MUTATION)
+)
+_ANSWERED = ("outcome", "ended_at", "http_status", "correlation_id", "request_digest", "answer")
+_COMPLETE = (
+    update(ATTEMPT)
+    .where(
+        ATTEMPT.c.mutation_key == bindparam("known_key"),
+        ATTEMPT.c.number == bindparam("known_number"),
+        ATTEMPT.c.outcome.is_(None),
+    )
+    .values({name: bindparam(name) for name in _ANSWERED})
+    .returning(ATTEMPT.c.number)
+)
+_LATEST_ANSWERED = select(func.max(ATTEMPT.c.number)).where(
+    ATTEMPT.c.mutation_key == bindparam("mutation_key"), ATTEMPT.c.outcome.is_not(None)
+)
+_KEEP_RECEIPT = (
+    update(MUTATION)
+    .where(MUTATION.c.mutation_key == bindparam("known_key"))
+    .values(acceptance_receipt=bindparam("acceptance_receipt"), updated_at=bindparam("updated_at"))
+)
 
 
 class _Ask(NamedTuple):
@@ -69,12 +95,7 @@ class Claims(Store):
 
 
 def _claim(tx: Transaction, ask: _Ask) -> Claim:
-    row = tx.row(
-        select(MUTATION, LEAD_EVENT.c.occurred_at)
-        .join(LEAD_EVENT, LEAD_EVENT.c.event_key == MUTATION.c.event_key)
-        .where(MUTATION.c.mutation_key == ask.mutation_key)
-        .with_for_update(key_share=True, of=MUTATION)
-    )
+    row = tx.row(_WITH_ITS_TIME, {"mutation_key": ask.mutation_key})
     if row is None:
         raise NotFound(f"no mutation stands under {ask.mutation_key}")
     values = dict(row)
@@ -142,7 +163,7 @@ def _take(tx: Transaction, mutation: Mutation, occurred_at: datetime, ask: _Ask)
         send_before=tx.now + ask.send_within,
         started_at=tx.now,
     )
-    tx.run(insert(ATTEMPT).values(attempt.model_dump(exclude={"answer"})))
+    tx.run(insert(ATTEMPT), attempt.model_dump(exclude={"answer"}))
     columns: dict[str, Any] = {}
     if mutation.provider_record_id is None and mutation.intent.record.provider_record_id is not None:
         columns["provider_record_id"] = mutation.intent.record.provider_record_id
@@ -187,31 +208,25 @@ def _supersede(tx: Transaction, ask: _Ask) -> Claim:
 def _store_answer(tx: Transaction, mutation_key: str, number: int, answer: Answer, request_digest: str | None) -> None:
     mutation = found(tx, mutation_key)
     completed = tx.row(
-        update(ATTEMPT)
-        .where(ATTEMPT.c.mutation_key == mutation_key, ATTEMPT.c.number == number, ATTEMPT.c.outcome.is_(None))
-        .values(
-            outcome=answer.outcome,
-            ended_at=tx.now,
-            http_status=answer.http_status,
-            correlation_id=answer.correlation_id,
-            request_digest=request_digest,
-            answer=answer.model_dump(mode="json"),
-        )
-        .returning(ATTEMPT.c.number)
-    )
-    latest = tx.value(
-        select(func.max(ATTEMPT.c.number)).where(ATTEMPT.c.mutation_key == mutation_key, ATTEMPT.c.outcome.is_not(None))
+        _COMPLETE,
+        {
+            "known_key": mutation_key,
+            "known_number": number,
+            "outcome": answer.outcome,
+            "ended_at": tx.now,
+            "http_status": answer.http_status,
+            "correlation_id": answer.correlation_id,
+            "request_digest": request_digest,
+            "answer": answer.model_dump(mode="json"),
+        },
     )
     if completed is None:
         known = select(ATTEMPT.c.number).where(ATTEMPT.c.mutation_key == mutation_key, ATTEMPT.c.number == number)
         if tx.value(known) is None:
             raise NotFound(f"mutation {mutation_key} has no attempt {number}")
         return
-    if number == latest:
-        tx.run(
-            update(MUTATION)
-            .where(MUTATION.c.mutation_key == mutation_key)
-            .values(acceptance_receipt=answer.model_dump(mode="json"), updated_at=tx.now)
-        )
+    if number == tx.value(_LATEST_ANSWERED, {"mutation_key": mutation_key}):
+        receipt = answer.model_dump(mode="json")
+        tx.run(_KEEP_RECEIPT, {"known_key": mutation_key, "acceptance_receipt": receipt, "updated_at": tx.now})
     if answer.provider_record_id is not None and mutation.provider_record_id is None:
         name_record(tx, mutation_key, answer.provider_record_id)

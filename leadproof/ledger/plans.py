@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
+from typing import Any
 
-from sqlalchemy import insert, select
+from sqlalchemy import bindparam, insert, select
+from sqlalchemy.sql.dml import ReturningInsert
 
 from leadproof.domain.errors import MalformedPlan
 from leadproof.domain.events import Lead, Outcome
@@ -15,7 +18,11 @@ from leadproof.ledger.events import locked, recompute, set_outcome
 from leadproof.ledger.questions import resolve
 from leadproof.ledger.rows import find_mutation, mutations_of, of_mutation, of_plan, to_plan
 from leadproof.ledger.tables import LEAD_PLAN, MUTATION
-from leadproof.ledger.transaction import Store, Transaction, Undone
+from leadproof.ledger.transaction import Store, Transaction, Undone, insert_into
+
+_PLAN = select(LEAD_PLAN).where(
+    LEAD_PLAN.c.event_key == bindparam("event_key"), LEAD_PLAN.c.policy_version == bindparam("policy_version")
+)
 
 
 class Plans(Store):
@@ -47,9 +54,7 @@ class Plans(Store):
 
 
 def find_plan(tx: Transaction, event_key: str, policy_version: str) -> RecordedPlan | None:
-    row = tx.row(
-        select(LEAD_PLAN).where(LEAD_PLAN.c.event_key == event_key, LEAD_PLAN.c.policy_version == policy_version)
-    )
+    row = tx.row(_PLAN, {"event_key": event_key, "policy_version": policy_version})
     return to_plan(row) if row is not None else None
 
 
@@ -60,13 +65,17 @@ def insert_mutations(tx: Transaction, mutations: Sequence[Mutation]) -> set[str]
         The keys that were inserted.
     """
     fresh = {"version": 1, "created_at": tx.now, "updated_at": tx.now}
-    rows = tx.rows(
-        tx.insert(MUTATION)
-        .values([of_mutation(mutation) | fresh for mutation in mutations])
+    rows = tx.rows(_insert(tx.dialect), [of_mutation(mutation) | fresh for mutation in mutations])
+    return {row["mutation_key"] for row in rows}
+
+
+@cache
+def _insert(dialect: str) -> ReturningInsert[Any]:
+    return (
+        insert_into(MUTATION, dialect)
         .on_conflict_do_nothing(index_elements=[MUTATION.c.mutation_key])
         .returning(MUTATION.c.mutation_key)
     )
-    return {row["mutation_key"] for row in rows}
 
 
 def _record(tx: Transaction, plan: RecordedPlan, mutations: Sequence[Mutation]) -> RecordedResult:
@@ -77,7 +86,7 @@ def _record(tx: Transaction, plan: RecordedPlan, mutations: Sequence[Mutation]) 
         return RecordedResult(plan=standing, mutations=mutations_of(tx, plan.event_key), closed=closed)
     if lead.outcome.final:
         return RecordedResult(plan=None, closed=lead.outcome)
-    tx.run(insert(LEAD_PLAN).values(of_plan(plan)))
+    tx.run(insert(LEAD_PLAN), of_plan(plan))
     reservations = _reserve_all(tx, mutations)
     if lead.outcome is Outcome.REVIEW:
         resolve(tx, lead.event_key)  # the question was how to plan

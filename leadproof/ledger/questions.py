@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sqlalchemy import func, insert, select, update
+from sqlalchemy import bindparam, func, insert, select, update
 
 from leadproof.domain import keys
 from leadproof.domain.review import DecisionVerdict, ReviewItem, ReviewState
@@ -11,13 +11,21 @@ from leadproof.ledger.rows import open_item, to_item
 from leadproof.ledger.tables import REVIEW_DECISION, REVIEW_ITEM
 from leadproof.ledger.transaction import Transaction
 
+_ROUNDS = select(func.count()).select_from(REVIEW_ITEM).where(REVIEW_ITEM.c.subject == bindparam("subject"))
+_RESOLVE = (
+    update(REVIEW_ITEM)
+    .where(REVIEW_ITEM.c.subject == bindparam("known_subject"), REVIEW_ITEM.c.state == ReviewState.OPEN)
+    .values(state=ReviewState.RESOLVED, closed_at=bindparam("now"), version=REVIEW_ITEM.c.version + 1)
+    .returning(*REVIEW_ITEM.c)
+)
+
 
 def ask(tx: Transaction, *, subject: str, event_key: str, mutation_key: str | None, question: Question) -> ReviewItem:
     """Open an item, or return the one that is open; a later question about the same subject is a new round."""
     standing = open_item(tx, subject)
     if standing is not None:
         return standing
-    rounds = tx.value(select(func.count()).select_from(REVIEW_ITEM).where(REVIEW_ITEM.c.subject == subject))
+    rounds = tx.value(_ROUNDS, {"subject": subject})
     item = ReviewItem(
         review_id=keys.review_id(subject, rounds + 1),
         subject=subject,
@@ -30,18 +38,13 @@ def ask(tx: Transaction, *, subject: str, event_key: str, mutation_key: str | No
         opened_at=tx.now,
         due_at=question.due_at,
     )
-    tx.run(insert(REVIEW_ITEM).values(item.model_dump()))
+    tx.run(insert(REVIEW_ITEM), item.model_dump())
     return item
 
 
 def resolve(tx: Transaction, subject: str) -> ReviewItem | None:
     """Close a subject's open item because evidence answered it; decisions that were on their way are stale."""
-    row = tx.row(
-        update(REVIEW_ITEM)
-        .where(REVIEW_ITEM.c.subject == subject, REVIEW_ITEM.c.state == ReviewState.OPEN)
-        .values(state=ReviewState.RESOLVED, closed_at=tx.now, version=REVIEW_ITEM.c.version + 1)
-        .returning(*REVIEW_ITEM.c)
-    )
+    row = tx.row(_RESOLVE, {"known_subject": subject, "now": tx.now})
     if row is None:
         return None
     close_pending(tx, row["review_id"], DecisionVerdict.STALE)

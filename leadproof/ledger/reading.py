@@ -89,7 +89,7 @@ def _waiting(tx: Transaction, mutation_key: str) -> tuple[Mutation, ...]:
     holder = rows.find_mutation(tx, mutation_key)
     if holder is None:
         return ()
-    keys = [key for _, key in queue_behind(tx, holder)]
+    keys = queue_behind(tx, holder)
     found = {row["mutation_key"]: row for row in tx.rows(select(MUTATION).where(MUTATION.c.mutation_key.in_(keys)))}
     return tuple(rows.to_mutation(found[key]) for key in keys if key in found)
 

@@ -10,33 +10,53 @@ whose parent is `superseded`, however long it takes; the sweep resumes its run. 
 from __future__ import annotations
 
 from datetime import datetime, timedelta
+from functools import cache
 from typing import Any
 
-from sqlalchemy import ColumnElement, and_, or_, select
-from sqlalchemy.sql import FromClause
+from sqlalchemy import ColumnElement, Select, and_, bindparam, or_, select
 
 from leadproof.domain.mutation import HOLDING, Mutation, Reason, Status
 from leadproof.ledger.tables import LEAD_EVENT, MUTATION
 from leadproof.ledger.transaction import Transaction
 
 TURN = timedelta(minutes=1)
-_HOLDING = sorted(HOLDING)
+_PARENT = MUTATION.alias("parent")
 _FREED = sorted({Status.OBSERVED, Status.SUPERSEDED, Status.ABANDONED, Status.REJECTED})
 
 
-def same_record(mutation: Mutation, table: FromClause = MUTATION) -> ColumnElement[bool]:
-    """Other mutations of the same record, by our external id or by the target's own id."""
-    named = table.c.target_record == mutation.target_record
-    if mutation.provider_record_id is not None:
-        named = or_(named, table.c.provider_record_id == mutation.provider_record_id)
+def _same_record(named: bool) -> ColumnElement[bool]:
+    """Other mutations of the same record, by our external id or, where it is known, by the target's own id."""
+    record = MUTATION.c.target_record == bindparam("target_record")
+    if named:
+        record = or_(record, MUTATION.c.provider_record_id == bindparam("provider_record_id"))
     return and_(
-        named,
-        table.c.tenant == mutation.tenant,
-        table.c.environment == mutation.environment,
-        table.c.target_system == mutation.target_system,
-        table.c.target_object == mutation.target_object,
-        table.c.mutation_key != mutation.mutation_key,
+        record,
+        MUTATION.c.tenant == bindparam("tenant"),
+        MUTATION.c.environment == bindparam("environment"),
+        MUTATION.c.target_system == bindparam("target_system"),
+        MUTATION.c.target_object == bindparam("target_object"),
+        MUTATION.c.mutation_key != bindparam("mutation_key"),
     )
+
+
+_ACCOUNT = ("tenant", "environment", "target_system", "target_object", "mutation_key", "target_record")
+
+
+def _record(mutation: Mutation) -> dict[str, Any]:
+    values = {name: getattr(mutation, name) for name in _ACCOUNT}
+    return (
+        values if mutation.provider_record_id is None else values | {"provider_record_id": mutation.provider_record_id}
+    )
+
+
+def _named(mutation: Mutation) -> bool:
+    return mutation.provider_record_id is not None
+
+
+@cache
+def _holder(named: bool) -> Select[tuple[str]]:
+    holding = select(MUTATION.c.mutation_key).where(_same_record(named), MUTATION.c.status.in_(sorted(HOLDING)))
+    return holding.with_for_update(read=True)
 
 
 def held_by(tx: Transaction, mutation: Mutation) -> str | None:
@@ -45,34 +65,35 @@ def held_by(tx: Transaction, mutation: Mutation) -> str | None:
     Its row is locked against change: either it is freed after this transaction, and whoever frees it then sees who
     waits, or it was freed before, and this says `None`.
     """
-    statement = select(MUTATION.c.mutation_key).where(same_record(mutation), MUTATION.c.status.in_(_HOLDING))
-    key: str | None = tx.value(statement.with_for_update(read=True))
+    key: str | None = tx.value(_holder(_named(mutation)), _record(mutation))
     return key
 
 
-def must_wait(tx: Transaction, mutation: Mutation, occurred_at: datetime) -> bool:
-    """Whether another row comes first on this record although nothing holds it."""
-    parent = MUTATION.alias("parent")
-    statement = (
+@cache
+def _with_a_right(named: bool) -> Select[Any]:
+    return (
         select(
             MUTATION.c.mutation_key,
             MUTATION.c.event_key,
             MUTATION.c.ordinal,
             MUTATION.c.created_at,
             MUTATION.c.updated_at,
-            MUTATION.c.reason,
             LEAD_EVENT.c.occurred_at,
-            parent.c.status.label("parent_status"),
+            _PARENT.c.status.label("parent_status"),
         )
         .join(LEAD_EVENT, LEAD_EVENT.c.event_key == MUTATION.c.event_key)
-        .outerjoin(parent, parent.c.mutation_key == MUTATION.c.parent_key)
+        .outerjoin(_PARENT, _PARENT.c.mutation_key == MUTATION.c.parent_key)
         .where(
-            same_record(mutation),
+            _same_record(named),
             MUTATION.c.status == Status.RESERVED,
-            or_(MUTATION.c.reason == Reason.WAITS, parent.c.status == Status.SUPERSEDED),
+            or_(MUTATION.c.reason == Reason.WAITS, _PARENT.c.status == Status.SUPERSEDED),
         )
     )
-    others = tx.rows(statement)
+
+
+def must_wait(tx: Transaction, mutation: Mutation, occurred_at: datetime) -> bool:
+    """Whether another row comes first on this record although nothing holds it."""
+    others = tx.rows(_with_a_right(_named(mutation)), _record(mutation))
     heirs = [row for row in others if row["parent_status"] == Status.SUPERSEDED]
     if _inherits(tx, mutation):
         mine: tuple[Any, ...] = (mutation.created_at, mutation.mutation_key)
@@ -95,12 +116,29 @@ def _inherits(tx: Transaction, mutation: Mutation) -> bool:
 
 
 def _freed_since(tx: Transaction, mutation: Mutation, moment: datetime) -> bool:
-    statement = (
-        select(MUTATION.c.mutation_key)
-        .where(same_record(mutation), MUTATION.c.status.in_(_FREED), MUTATION.c.updated_at > moment)
-        .limit(1)
+    statement = select(MUTATION.c.mutation_key).where(
+        _same_record(_named(mutation)), MUTATION.c.status.in_(_FREED), MUTATION.c.updated_at > moment
     )
-    return tx.value(statement) is not None
+    return tx.value(statement.limit(1), _record(mutation)) is not None
+
+
+@cache
+def _newer(named: bool) -> Select[Any]:
+    return (
+        select(MUTATION.c.intended_state)
+        .join(LEAD_EVENT, LEAD_EVENT.c.event_key == MUTATION.c.event_key)
+        .where(
+            _same_record(named),
+            MUTATION.c.status == Status.OBSERVED,
+            or_(
+                LEAD_EVENT.c.occurred_at > bindparam("occurred_at"),
+                and_(
+                    LEAD_EVENT.c.occurred_at == bindparam("occurred_at"),
+                    LEAD_EVENT.c.event_key > bindparam("event_key"),
+                ),
+            ),
+        )
+    )
 
 
 def answered_by_newer(tx: Transaction, mutation: Mutation, occurred_at: datetime) -> bool:
@@ -109,36 +147,29 @@ def answered_by_newer(tx: Transaction, mutation: Mutation, occurred_at: datetime
     To be asked after the hold was taken, in a statement of its own: before it, PostgreSQL would show a state that is
     already past.
     """
-    statement = (
-        select(MUTATION.c.intended_state)
-        .join(LEAD_EVENT, LEAD_EVENT.c.event_key == MUTATION.c.event_key)
-        .where(
-            same_record(mutation),
-            MUTATION.c.status == Status.OBSERVED,
-            or_(
-                LEAD_EVENT.c.occurred_at > occurred_at,
-                and_(LEAD_EVENT.c.occurred_at == occurred_at, LEAD_EVENT.c.event_key > mutation.event_key),
-            ),
-        )
-    )
+    mine = {"occurred_at": occurred_at, "event_key": mutation.event_key}
+    rows = tx.rows(_newer(_named(mutation)), _record(mutation) | mine)
     fields = set(mutation.intent.fields)
-    intents = (row["intended_state"] for row in tx.rows(statement))
+    intents = (row["intended_state"] for row in rows)
     return any(fields <= set(intent["fields"]) for intent in intents if intent is not None)
 
 
-def queue_behind(tx: Transaction, mutation: Mutation, *, limit: int | None = None) -> tuple[tuple[str, str], ...]:
-    """Event key and mutation key of what waits for this one's record, in order."""
-    statement = (
+@cache
+def _queue(named: bool) -> Select[tuple[str, str]]:
+    return (
         select(MUTATION.c.event_key, MUTATION.c.mutation_key)
         .join(LEAD_EVENT, LEAD_EVENT.c.event_key == MUTATION.c.event_key)
-        .where(same_record(mutation), MUTATION.c.status == Status.RESERVED, MUTATION.c.reason == Reason.WAITS)
+        .where(_same_record(named), MUTATION.c.status == Status.RESERVED, MUTATION.c.reason == Reason.WAITS)
         .order_by(LEAD_EVENT.c.occurred_at, MUTATION.c.event_key, MUTATION.c.ordinal)
-        .limit(limit)
     )
-    return tuple((row["event_key"], row["mutation_key"]) for row in tx.rows(statement))
+
+
+def queue_behind(tx: Transaction, mutation: Mutation) -> tuple[str, ...]:
+    """Keys of the mutations that wait for this one's record, in order."""
+    return tuple(row["mutation_key"] for row in tx.rows(_queue(_named(mutation)), _record(mutation)))
 
 
 def first_waiting(tx: Transaction, freed: Mutation) -> str | None:
     """Event key of the lead whose mutation is first in the queue of a record that was just freed."""
-    waiting = queue_behind(tx, freed, limit=1)
-    return waiting[0][0] if waiting else None
+    row = tx.row(_queue(_named(freed)), _record(freed))
+    return None if row is None else str(row["event_key"])

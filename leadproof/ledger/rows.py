@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import RowMapping, select
+from sqlalchemy import RowMapping, bindparam, select
 
 from leadproof.domain.events import Lead
 from leadproof.domain.mutation import Attempt, Mutation, Observation
@@ -86,21 +86,30 @@ def of_plan(plan: RecordedPlan) -> dict[str, Any]:
     }
 
 
+_LEAD = select(LEAD_EVENT).where(LEAD_EVENT.c.event_key == bindparam("event_key"))
+_MUTATION = select(MUTATION).where(MUTATION.c.mutation_key == bindparam("mutation_key"))
+_MUTATION_LOCKED = _MUTATION.with_for_update(key_share=True)
+_MUTATIONS = select(MUTATION).where(MUTATION.c.event_key == bindparam("event_key"))
+_ATTEMPTS = select(ATTEMPT).where(ATTEMPT.c.mutation_key == bindparam("mutation_key")).order_by(ATTEMPT.c.number)
+_OBSERVATIONS = (
+    select(OBSERVATION).where(OBSERVATION.c.mutation_key == bindparam("mutation_key")).order_by(OBSERVATION.c.number)
+)
+_OPEN_ITEM = select(REVIEW_ITEM).where(REVIEW_ITEM.c.subject == bindparam("subject"), REVIEW_ITEM.c.state == "open")
+
+
 def find_lead(tx: Transaction, event_key: str) -> Lead | None:
-    row = tx.row(select(LEAD_EVENT).where(LEAD_EVENT.c.event_key == event_key))
+    row = tx.row(_LEAD, {"event_key": event_key})
     return to_lead(row) if row is not None else None
 
 
 def find_mutation(tx: Transaction, mutation_key: str, *, lock: bool = False) -> Mutation | None:
-    statement = select(MUTATION).where(MUTATION.c.mutation_key == mutation_key)
-    row = tx.row(statement.with_for_update(key_share=True) if lock else statement)
+    row = tx.row(_MUTATION_LOCKED if lock else _MUTATION, {"mutation_key": mutation_key})
     return to_mutation(row) if row is not None else None
 
 
 def mutations_of(tx: Transaction, event_key: str) -> tuple[Mutation, ...]:
     """By ordinal, a derived mutation after its parent."""
-    rows = tx.rows(select(MUTATION).where(MUTATION.c.event_key == event_key))
-    return in_order([to_mutation(row) for row in rows])
+    return in_order([to_mutation(row) for row in tx.rows(_MUTATIONS, {"event_key": event_key})])
 
 
 def in_order(mutations: Iterable[Mutation]) -> tuple[Mutation, ...]:
@@ -114,17 +123,15 @@ def in_order(mutations: Iterable[Mutation]) -> tuple[Mutation, ...]:
 
 
 def attempts_of(tx: Transaction, mutation_key: str) -> tuple[Attempt, ...]:
-    statement = select(ATTEMPT).where(ATTEMPT.c.mutation_key == mutation_key).order_by(ATTEMPT.c.number)
-    return tuple(to_attempt(row) for row in tx.rows(statement))
+    return tuple(to_attempt(row) for row in tx.rows(_ATTEMPTS, {"mutation_key": mutation_key}))
 
 
 def observations_of(tx: Transaction, mutation_key: str) -> tuple[Observation, ...]:
-    statement = select(OBSERVATION).where(OBSERVATION.c.mutation_key == mutation_key).order_by(OBSERVATION.c.number)
-    return tuple(to_observation(row) for row in tx.rows(statement))
+    return tuple(to_observation(row) for row in tx.rows(_OBSERVATIONS, {"mutation_key": mutation_key}))
 
 
 def open_item(tx: Transaction, subject: str) -> ReviewItem | None:
-    row = tx.row(select(REVIEW_ITEM).where(REVIEW_ITEM.c.subject == subject, REVIEW_ITEM.c.state == "open"))
+    row = tx.row(_OPEN_ITEM, {"subject": subject})
     return to_item(row) if row is not None else None
 
 

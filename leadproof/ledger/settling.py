@@ -4,20 +4,24 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import func, insert, select
+from sqlalchemy import bindparam, func, insert, select
 
 from leadproof.domain.errors import IllegalTransition, NotFound
 from leadproof.domain.mutation import Mutation, Observation, Reason, Status
 from leadproof.domain.records import Presence
 from leadproof.domain.steps import Settled, Settlement
 from leadproof.ledger.dependents import follow
-from leadproof.ledger.events import locked, recompute
+from leadproof.ledger.events import locked_by_mutation, recompute
 from leadproof.ledger.questions import ask, resolve
 from leadproof.ledger.records import first_waiting
 from leadproof.ledger.rows import find_mutation, models, open_item
-from leadproof.ledger.tables import MUTATION, OBSERVATION
+from leadproof.ledger.tables import OBSERVATION
 from leadproof.ledger.transaction import Store, Transaction
 from leadproof.ledger.transitions import move, name_record, touch
+
+_LATEST = select(func.coalesce(func.max(OBSERVATION.c.number), 0)).where(
+    OBSERVATION.c.mutation_key == bindparam("mutation_key")
+)
 
 
 class Settling(Store):
@@ -70,15 +74,8 @@ def leave(tx: Transaction, before: Mutation, after: Mutation, derived: Mutation 
     return first_waiting(tx, after)
 
 
-def _event_of(mutation_key: str) -> Any:
-    return select(MUTATION.c.event_key).where(MUTATION.c.mutation_key == mutation_key).scalar_subquery()
-
-
 def _settle(tx: Transaction, mutation_key: str, version: int, step: Settlement) -> Settled:
-    try:
-        lead = locked(tx, _event_of(mutation_key))
-    except NotFound:
-        raise NotFound(f"no mutation stands under {mutation_key}") from None
+    lead = locked_by_mutation(tx, mutation_key)
     before = found(tx, mutation_key)
     if before.version != version:
         return Settled(won=False, mutation=before, review=open_item(tx, mutation_key))
@@ -131,13 +128,12 @@ def _says_nothing(observation: Observation) -> bool:
 
 
 def _append(tx: Transaction, mutation_key: str, observation: Observation) -> None:
-    latest = select(func.coalesce(func.max(OBSERVATION.c.number), 0)).where(OBSERVATION.c.mutation_key == mutation_key)
     values = observation.model_dump(exclude={"differences"}) | {
         "mutation_key": mutation_key,
-        "number": latest.scalar_subquery() + 1,
+        "number": tx.value(_LATEST, {"mutation_key": mutation_key}) + 1,
         "differences": models(observation.differences),
     }
-    tx.run(insert(OBSERVATION).values(values))
+    tx.run(insert(OBSERVATION), values)
 
 
 def _rename(tx: Transaction, mutation_key: str, version: int, reason: Reason | None) -> Settled:

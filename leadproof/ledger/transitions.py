@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
-from sqlalchemy import update
+from sqlalchemy import bindparam, update
 from sqlalchemy.exc import IntegrityError
+from sqlalchemy.sql.dml import ReturningUpdate
 
 from leadproof.domain.errors import IllegalTransition
 from leadproof.domain.mutation import Mutation, Reason, Status, check_transition
@@ -51,13 +53,30 @@ def touch(tx: Transaction, mutation: Mutation, reason: Reason | None, **columns:
 
 
 def _compare_and_set(tx: Transaction, mutation: Mutation, **columns: Any) -> Mutation | None:
-    row = tx.row(
+    values = columns | {"version": mutation.version + 1, "updated_at": tx.now}
+    known = {"known_key": mutation.mutation_key, "known_version": mutation.version}
+    row = tx.row(_update(frozenset(values)), values | known)
+    return to_mutation(row) if row is not None else None
+
+
+@cache
+def _update(names: frozenset[str]) -> ReturningUpdate[Any]:
+    return (
         update(MUTATION)
-        .where(MUTATION.c.mutation_key == mutation.mutation_key, MUTATION.c.version == mutation.version)
-        .values(version=mutation.version + 1, updated_at=tx.now, **columns)
+        .where(
+            MUTATION.c.mutation_key == bindparam("known_key"),
+            MUTATION.c.version == bindparam("known_version"),
+        )
+        .values({name: bindparam(name) for name in sorted(names)})
         .returning(*MUTATION.c)
     )
-    return to_mutation(row) if row is not None else None
+
+
+_NAME = (
+    update(MUTATION)
+    .where(MUTATION.c.mutation_key == bindparam("known_key"))
+    .values(provider_record_id=bindparam("provider_record_id"))
+)
 
 
 def name_record(tx: Transaction, mutation_key: str, provider_record_id: str) -> bool:
@@ -70,11 +89,7 @@ def name_record(tx: Transaction, mutation_key: str, provider_record_id: str) -> 
     """
     try:
         with tx.savepoint():
-            tx.run(
-                update(MUTATION)
-                .where(MUTATION.c.mutation_key == mutation_key)
-                .values(provider_record_id=provider_record_id)
-            )
+            tx.run(_NAME, {"known_key": mutation_key, "provider_record_id": provider_record_id})
     except IntegrityError:
         return False
     return True
