@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from decimal import Decimal
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -91,22 +90,15 @@ class HubSpotFields:
             return normal(FieldSpec(), raw)
 
     def to_property(self, name: str, value: Any) -> str:
-        """A normalised value as HubSpot takes it: always text, and an empty one clears the property.
+        """A value as HubSpot takes it: always text, and an empty one clears the property.
 
         Raises:
             MalformedValue: the value is none of the field's type.
         """
-        spec = self.spec(name)
-        if value is None or value == []:
+        form = normal(self.spec(name), value)
+        if form is None:
             return ""
-        if isinstance(value, bool):
-            return "true" if value else "false"
-        if spec.type is FieldType.MONEY:
-            return format(Decimal(str(normal(FieldSpec(type=FieldType.NUMBER), value))).scaleb(-spec.decimals), "f")
-        if isinstance(value, list | tuple | set | frozenset):
-            # a leading ";" would add to what stands there instead of replacing it
-            parts = [str(part).strip("; ") for part in (sorted(value) if isinstance(value, set | frozenset) else value)]
-            return ";".join(part for part in parts if part)
-        if isinstance(value, str):
-            return value.lstrip(";") if spec.type is FieldType.MULTI_PICKLIST else value
-        return str(normal(FieldSpec(), value) or "")
+        if isinstance(form, bool):
+            return "true" if form else "false"
+        # a list never begins with ";", which would add to what stands there instead of replacing it
+        return ";".join(form) if isinstance(form, list) else form
