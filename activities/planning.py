@@ -15,11 +15,13 @@ from leadproof.domain.errors import MalformedPlan
 from leadproof.domain.events import Lead, LeadSnapshot
 from leadproof.domain.field_catalog import specs_for
 from leadproof.domain.guard import guard
-from leadproof.domain.mutation import Reason, RecordRef
+from leadproof.domain.mutation import Mutation, Reason, RecordRef
 from leadproof.domain.plan import Plan, RecordedPlan
 from leadproof.domain.planning import UNIQUE_FIELDS, TargetState, mutations_from, settle_verdicts
 from leadproof.domain.policy import Policy
+from leadproof.domain.progress import MutationView, view_of
 from leadproof.domain.records import LookUp, Presence
+from leadproof.domain.steps import Reservation
 from leadproof.ports import Clock, Crm, Ledger, Planner
 from leadproof.rulebook import Rulebook
 
@@ -74,10 +76,17 @@ class PlanningActivities:
             ),
             mutations,
         )
-        book = self._views.book(lead.event_key)
         if recorded.conflict is not None:
-            return book.model_copy(update={"problem": Reason.KEY_CONFLICT})
-        return book
+            return self._views.book(lead.event_key).model_copy(update={"problem": Reason.KEY_CONFLICT})
+        if recorded.reservations and all(r is Reservation.WON for r in recorded.reservations.values()):
+            # just inserted: there is nothing in the ledger yet that these rows don't say
+            views = tuple(self._fresh(mutation, policy) for mutation in recorded.mutations)
+            return Book(outcome=lead.outcome, views=views)
+        return self._views.book(lead.event_key)
+
+    @staticmethod
+    def _fresh(mutation: Mutation, policy: Policy) -> MutationView:
+        return view_of(mutation, (), policy.targets[mutation.target_system], None)
 
     def _targets(
         self, lead: Lead, snapshot: LeadSnapshot, plan: Plan, policy: Policy
