@@ -12,7 +12,7 @@ from leadproof.domain.mutation import Mutation, Reason, Status
 from leadproof.domain.review import ReviewItem
 from tests.support.house import House, eventually
 
-BIG = {"numemployees": "5000"}
+BIG = {"numemployees": "1000+"}
 
 
 async def _asked(house: House, key: str) -> tuple[Mutation, ReviewItem]:
