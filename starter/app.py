@@ -52,7 +52,7 @@ def create_app(settings: Settings, *, ledger: Ledger, client: Client, policy: Po
         clock=clock,
         fields={hubspot.SOURCE: HubSpotFields(target.fields if target is not None else None)},
     )
-    decisions = Decisions(settings=settings, ledger=ledger, client=client, clock=clock)
+    decisions = Decisions(settings=settings, ledger=ledger, client=client)
     for part in (
         Webhooks(settings=settings, intake=intake, clock=clock, metrics=metrics),
         Api(ledger=ledger, intake=intake, policy=policy, tokens=tokens, metrics=metrics),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -16,7 +17,7 @@ from leadproof.domain.errors import NotFound
 from leadproof.domain.events import Lead
 from leadproof.domain.proofs import PROOF, sign_decision
 from leadproof.domain.review import DecisionRow, DecisionVerdict, ReviewDecision, ReviewState
-from leadproof.ports import Clock, Ledger
+from leadproof.ports import Ledger
 from leadproof.settings import Settings
 from starter import problems
 from starter.off_loop import off_loop
@@ -54,11 +55,10 @@ class Decided:
 class Decisions:
     """Takes decisions to the runs that apply them."""
 
-    def __init__(self, *, settings: Settings, ledger: Ledger, client: Client, clock: Clock) -> None:
+    def __init__(self, *, settings: Settings, ledger: Ledger, client: Client) -> None:
         self._key = settings.decision_key.get_secret_value() if settings.decision_key is not None else None
         self._ledger = ledger
         self._client = client
-        self._clock = clock
 
     async def decide(self, decision: ReviewDecision, *, reviewer: str) -> Decided:
         """Record a decision and have it applied.
@@ -93,23 +93,23 @@ class Decisions:
         lead = await off_loop(lambda: self._ledger.lead(item.event_key))
         if lead is None:
             raise NotFound("no lead stands behind this question")
-        deadline = self._clock.monotonic() + ANSWER_SECONDS
-        answered = await self._submitted(lead, decision, deadline)
+        answered = None
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(ANSWER_SECONDS):
+                answered = await self._submitted(lead, decision)
         return _decided(await self._row(decision.decision_id, recorded), answered)
 
-    async def _submitted(self, lead: Lead, decision: ReviewDecision, deadline: float) -> Answered | None:
+    async def _submitted(self, lead: Lead, decision: ReviewDecision) -> Answered | None:
         """The run's answer; `None` where the ledger's row says all that is known."""
         try:
-            async with asyncio.timeout(ANSWER_SECONDS):
-                answered: Answered = await self._client.get_workflow_handle(lead.workflow_id).execute_update(
-                    UPDATE_SUBMIT_DECISION,
-                    self._signed(decision),
-                    id=decision.decision_id,
-                    result_type=Answered,
-                    rpc_timeout=timedelta(seconds=ANSWER_SECONDS),
-                )
-                return answered
-        except (TimeoutError, WorkflowUpdateRPCTimeoutOrCancelledError):
+            answered: Answered = await self._client.get_workflow_handle(lead.workflow_id).execute_update(
+                UPDATE_SUBMIT_DECISION,
+                self._signed(decision),
+                id=decision.decision_id,
+                result_type=Answered,
+                rpc_timeout=timedelta(seconds=ANSWER_SECONDS),
+            )
+        except WorkflowUpdateRPCTimeoutOrCancelledError:
             return None
         except WorkflowUpdateFailedError as error:
             _log.warning("a run did not answer a decision: %s", type(error.cause).__name__)
@@ -117,17 +117,19 @@ class Decisions:
             if error.status is not RPCStatusCode.NOT_FOUND:
                 _log.warning("a decision did not reach its run: %s", error.status.name)
                 return None
-        await self._resumed(lead, decision.decision_id, deadline)
+        else:
+            return answered
+        await self._resumed(lead, decision.decision_id)
         return None
 
-    async def _resumed(self, lead: Lead, decision_id: str, deadline: float) -> None:
+    async def _resumed(self, lead: Lead, decision_id: str) -> None:
         """Resume a lead whose run is closed; a run applies the pending decisions of its open questions first."""
         try:
             await resume_lead(self._ledger, self._client, lead)
         except TemporalUnavailable as error:
             _log.warning("a lead was not resumed for a decision: %s", error)
             return
-        while self._clock.monotonic() < deadline:
+        while True:
             row = await off_loop(lambda: self._ledger.decision(decision_id))
             if row is not None and row.verdict is not DecisionVerdict.PENDING:
                 return

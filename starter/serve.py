@@ -1,0 +1,114 @@
+"""The starter as a process: opens what it needs, listens, and stops cleanly when told."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import signal
+import socket
+import time
+from collections.abc import Iterator
+from typing import Final
+
+import uvicorn
+
+from leadproof.clock import SystemClock
+from leadproof.domain.errors import ConfigurationRefused
+from leadproof.domain.policy import Policy
+from leadproof.domain.policy_text import parse_policy
+from leadproof.ledger.engine import connect as connect_ledger
+from leadproof.ledger.schema import check
+from leadproof.ledger.store import SqlLedger
+from leadproof.settings import Settings
+from starter.app import create_app
+from starter.off_loop import PATIENCE_SECONDS
+from workers.connect import connect
+
+_STOP_SECONDS: Final = 10
+_BACKLOG: Final = 512
+
+
+class _Server(uvicorn.Server):
+    """A server that leaves signals to us: uvicorn's own handling ends the process by the signal that stopped it."""
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+
+async def serve(settings: Settings, *, stop: asyncio.Event | None = None) -> None:
+    """Serve until told to stop (SIGTERM, SIGINT, or `stop`).
+
+    Raises:
+        ConfigurationRefused, PolicyRefused, LedgerOutdated, LedgerUnavailable: what it needs is not right.
+    """
+    policy = _policy(settings)
+    engine = connect_ledger(settings.ledger_url, busy_seconds=PATIENCE_SECONDS)
+    try:
+        check(engine)
+        clock = SystemClock()
+        ledger = SqlLedger(engine, clock, parse=parse_policy)
+        ledger.load_policy(policy)
+        client = await connect(settings)
+        app = create_app(settings, ledger=ledger, client=client, policy=policy, clock=clock)
+        server = _Server(
+            uvicorn.Config(
+                app,
+                access_log=False,  # addresses can carry what is personal, and the counters say the rest
+                log_level=settings.log_level,
+                lifespan="off",
+                proxy_headers=False,
+                server_header=False,
+                timeout_graceful_shutdown=_STOP_SECONDS,
+            )
+        )
+        with _listening(settings) as listener:
+            await _until_stopped(server, listener, stop or asyncio.Event())
+    finally:
+        engine.dispose()
+
+
+def run(settings: Settings) -> None:
+    """Run the starter as a process, until SIGTERM or Ctrl-C."""
+    logging.basicConfig(level=settings.log_level.upper(), format="%(asctime)s %(levelname)s %(name)s %(message)s")
+    asyncio.run(serve(settings))
+    time.sleep(0.05)  # the SDK's threads: a process that leaves at once can abort (temporalio/sdk-python#300)
+
+
+def _listening(settings: Settings) -> socket.socket:
+    """A listening socket; opened here, since uvicorn leaves the process where it cannot listen."""
+    host, port = settings.starter_host, settings.starter_port
+    try:
+        return socket.create_server(
+            (host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET, backlog=_BACKLOG
+        )
+    except OSError:
+        raise ConfigurationRefused(
+            f"the starter cannot listen on {host}:{port}; is another one running there?"
+        ) from None
+
+
+async def _until_stopped(server: uvicorn.Server, listener: socket.socket, stop: asyncio.Event) -> None:
+    async def stopped() -> None:
+        await stop.wait()
+        server.should_exit = True
+
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stop.set)
+    stopping = asyncio.create_task(stopped())
+    try:
+        await server.serve(sockets=[listener])
+    finally:
+        stopping.cancel()
+
+
+def _policy(settings: Settings) -> Policy:
+    try:
+        text = settings.policy.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        raise ConfigurationRefused(
+            f"the policy {settings.policy} cannot be read; set LEADPROOF_POLICY to a policy.toml"
+        ) from None
+    return parse_policy(text)
