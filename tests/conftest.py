@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import AsyncIterator
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -27,7 +28,7 @@ async def temporal() -> AsyncIterator[WorkflowEnvironment]:
         plugins=[leads_plugin()],
         dev_server_existing_path=str(TEMPORAL),
         dev_server_extra_args=FAST,
-        dev_server_startup_timeout=30,
+        dev_server_startup_timeout=timedelta(seconds=30),
         search_attributes=SEARCH_ATTRIBUTES,
     ) as environment:
         yield environment
