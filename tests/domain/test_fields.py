@@ -155,7 +155,9 @@ def test_minor_units_have_bounds() -> None:
         FieldSpec(type=FieldType.MONEY, decimals=-1)
 
 
-TEXTS = st.text(max_size=20) | st.text("0123456789.-+eE ()/;x", max_size=24) | st.text("aA@. \u212a\u0345;\u037eß\u0130")
+TEXTS = (
+    st.text(max_size=20) | st.text("0123456789.-+eE ()/;x", max_size=24) | st.text("aA@. \u212a\u0345;\u037eß\u0130")
+)
 VALUES = (
     st.none()
     | st.booleans()
