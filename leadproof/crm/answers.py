@@ -154,7 +154,7 @@ def lost(exchange: Exchange[object]) -> Answer | None:
     if not exchange.sent:
         why = "the time to connect was over" if exchange.late else f"refused before it was sent ({exchange.fault})"
         return Answer(outcome=AnswerClass.NOT_SENT, detail=f"nothing was sent: {why}")
-    if exchange.response is None or exchange.late:
+    if exchange.response is None:
         why = "the deadline passed" if exchange.late else f"the connection failed ({exchange.fault})"
         return Answer(
             outcome=AnswerClass.UNCERTAIN,

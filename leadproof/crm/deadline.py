@@ -40,7 +40,7 @@ class Response:
     body: bytes
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Exchange(Generic[T]):
     """One call, as far as it is known when the caller goes on.
 

@@ -64,9 +64,7 @@ class HubSpotClient:
         self._transport.clear()
 
     def _api_client(self, package: Any) -> Any:
-        configuration = package.Configuration(host=self._base_url)
-        configuration.retries = False
-        client = package.ApiClient(configuration)
+        client = package.ApiClient(package.Configuration(host=self._base_url))
         client.user_agent = USER_AGENT
         client.rest_client.pool_manager = self._transport
         return client

@@ -86,7 +86,7 @@ class Writer:
             fault = fault or type(error).__name__
         if isinstance(said, Refusal):
             return said.answer(response.status, response.headers, row=True)
-        if fault is not None or not said:
+        if not said:
             return Answer(
                 outcome=AnswerClass.UNCERTAIN,
                 http_status=response.status,

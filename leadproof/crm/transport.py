@@ -11,7 +11,7 @@ import urllib3
 from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
 
-from leadproof.crm.deadline import Response, TooLate, current_call
+from leadproof.crm.deadline import Response, current_call
 
 IDLE_SECONDS = 15.0
 """A connection that was idle for longer is not used again: the other side may be closing it just now, and a write that
@@ -69,7 +69,7 @@ class Transport(urllib3.PoolManager):
     """
 
     def __init__(self, *, connections: int = 64) -> None:
-        super().__init__(num_pools=2, maxsize=connections, retries=False)
+        super().__init__(num_pools=2, maxsize=connections)
         self.pool_classes_by_scheme = {"http": _Pool, "https": _TlsPool}
 
     def urlopen(  # type: ignore[override]
@@ -77,10 +77,9 @@ class Transport(urllib3.PoolManager):
     ) -> urllib3.BaseHTTPResponse:
         """Send one request, once; time-outs come from the call, whatever the client library asks for."""
         call = current_call()
-        connect, read = call.seconds_to_connect(), call.seconds_left()
-        if connect <= 0 or read <= 0:
-            raise TooLate
-        kw |= {"timeout": urllib3.Timeout(connect=connect, read=read), "retries": False}
+        # urllib3 refuses a time-out that is not positive, so a call without any time left ends here
+        timeout = urllib3.Timeout(connect=call.seconds_to_connect(), read=call.seconds_left())
+        kw |= {"timeout": timeout, "retries": False}
         response = super().urlopen(method, url, redirect=False, **kw)
         call.answered(Response(response.status, response.headers, response.data))
         return response

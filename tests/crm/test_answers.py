@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from leadproof.crm.answers import HUBSPOT, UNIQUE_VALUE_TAKEN
+from leadproof.crm.answers import HUBSPOT, UNIQUE_VALUE_TAKEN, lost
+from leadproof.crm.deadline import Exchange, Response
 from leadproof.crm.hubspot import HubSpotCrm
 from leadproof.domain.mutation import AnswerClass
 from tests.crm.asking import EXTERNAL_ID, MARKER, creation, update
@@ -170,6 +171,14 @@ def test_an_answer_means(case: Case, request_: Any, server: Hostile, crm: HubSpo
 def test_every_row_of_the_table_has_a_case() -> None:
     tested = {case.row for case in CASES}
     assert set(HUBSPOT.by_code) | set(HUBSPOT.by_status) <= tested
+
+
+def test_a_refusal_that_arrived_in_time_counts_although_the_library_was_late() -> None:
+    in_time = Exchange[object](sent=True, late=True, status=401, response=Response(401, {}, b""))
+    assert lost(in_time) is None
+    answer = lost(Exchange[object](sent=True, late=True, status=401))
+    assert answer is not None
+    assert (answer.outcome, answer.http_status) == (UNCERTAIN, 401)
 
 
 def test_detail_names_codes_and_properties_and_no_value(server: Hostile, crm: HubSpotCrm) -> None:

@@ -88,8 +88,8 @@ def test_a_trickling_server_ends_the_call_at_the_deadline_and_leaves_no_thread(
 ) -> None:
     server.answers(script)
     started = time.monotonic()
-    exchange = Call(calling(transport, server.url), connect_timeout=0.4, timeout=0.4).exchange()
-    assert 0.4 <= time.monotonic() - started < 0.4 + SLACK
+    exchange = Call(calling(transport, server.url), connect_timeout=0.25, timeout=0.25).exchange()
+    assert 0.25 <= time.monotonic() - started < 0.25 + SLACK
     assert (exchange.sent, exchange.response, exchange.status) == (True, None, status)
     assert exchange.late or exchange.fault == "ReadTimeoutError", "the read time-out may come a moment earlier"
     assert ended(threads)
@@ -229,6 +229,31 @@ def test_without_a_thread_nothing_is_sent(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(threading.Thread, "start", none_left)
     exchange = Call(lambda: 1, connect_timeout=1, timeout=1).exchange()
     assert (exchange.sent, exchange.fault) == (False, "RuntimeError")
+
+
+def test_a_call_without_any_time_is_not_begun(
+    server: Hostile, transport: Transport, threads: set[threading.Thread]
+) -> None:
+    exchange = Call(calling(transport, server.url), connect_timeout=1, timeout=0).exchange()
+    assert not exchange.sent
+    assert ended(threads)
+    assert server.connections == 0
+
+
+def test_an_answer_that_arrived_counts_although_the_library_is_late(server: Hostile, transport: Transport) -> None:
+    server.answers(says(401, b"no"))
+
+    go_on = threading.Event()
+
+    def work() -> None:
+        transport.request("GET", server.url)
+        go_on.wait(5)
+
+    exchange = Call(work, connect_timeout=0.2, timeout=0.2).exchange()
+    go_on.set()
+    assert (exchange.late, exchange.value) == (True, None)
+    assert exchange.response is not None
+    assert exchange.response.status == 401
 
 
 def test_a_spent_deadline_leaves_nothing() -> None:

@@ -40,7 +40,7 @@ def test_a_property_that_is_called_like_a_field_of_ours_does_not_take_its_place(
     server: Hostile, make_crm: MakeCrm
 ) -> None:
     definitions: list[dict[str, Any]] = [
-        {"name": name, "options": []} for name in ("owner", "hubspot_owner_id", "external_id")
+        {"name": name, "options": []} for name in ("hubspot_owner_id", "owner", "external_id")
     ]
     server.answers(
         says(200, {"portalId": 1}),
