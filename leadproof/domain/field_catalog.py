@@ -71,6 +71,9 @@ ABOUT_THE_LEAD: Final[tuple[str, ...]] = (
 )
 """What a lead says of itself, as opposed to what we decide about it."""
 
+WAYS_TO_REACH: Final = frozenset({EMAIL, "phone"})
+"""A lead has at least one of them."""
+
 FIRST_TOUCH: Final = frozenset({"utm_source", "utm_medium", "utm_campaign", "utm_term", "utm_content"})
 """Written once: a value that stands there came first and is never overwritten."""
 

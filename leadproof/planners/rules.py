@@ -6,7 +6,8 @@ from typing import Any, Final
 
 from leadproof.domain import conditions
 from leadproof.domain.events import Lead, LeadSnapshot
-from leadproof.domain.field_catalog import ABOUT_THE_LEAD, specs_for
+from leadproof.domain.field_catalog import ABOUT_THE_LEAD, WAYS_TO_REACH, specs_for
+from leadproof.domain.field_values import ValueRefused, usable_value
 from leadproof.domain.plan import Action, ActionKind, Evidence, Plan, PlannerInfo
 from leadproof.domain.policy import Policy, Rule
 
@@ -23,7 +24,8 @@ class RulesPlanner:
     def plan(self, lead: Lead, snapshot: LeadSnapshot, policy: Policy) -> tuple[Plan, PlannerInfo]:
         """Propose at most one action.
 
-        A create carries, besides what the rule sets, what the lead says about the person, as far as the policy permits.
+        A create carries, besides what the rule sets, what the lead says about the person, as far as the policy permits
+        it and the value is usable.
         """
         info = PlannerInfo(kind=self.kind, policy_digest=policy.digest)
         for rule in policy.rules:
@@ -58,7 +60,17 @@ def _fields(rule: Rule, snapshot: LeadSnapshot, policy: Policy) -> dict[str, Any
         for name in ABOUT_THE_LEAD
         if name in permitted and snapshot.fields.get(name) is not None
     }
-    return {**said, **rule.fields}
+    usable = {name: value for name, value in said.items() if _is_usable(policy, rule.target, name, value)}
+    # nobody is lost for a mistyped number; without any way to reach them, the guard says what is wrong
+    return {**(usable if usable.keys() & WAYS_TO_REACH else said), **rule.fields}
+
+
+def _is_usable(policy: Policy, target: str, field: str, value: object) -> bool:
+    try:
+        usable_value(policy, target, field, value)
+    except ValueRefused:
+        return False
+    return True
 
 
 def _evidence(rule: Rule, snapshot: LeadSnapshot) -> tuple[Evidence, ...]:

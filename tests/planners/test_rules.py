@@ -1,0 +1,244 @@
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from leadproof.domain.events import Lead, LeadSnapshot, Outcome
+from leadproof.domain.guard import guard
+from leadproof.domain.plan import Action, ActionKind, Evidence, Plan, TargetObject, Verdict
+from leadproof.domain.policy import Policy, Rule
+from leadproof.domain.policy_text import parse_policy
+from leadproof.planners.rules import RulesPlanner
+from leadproof.ports import Planner
+from tests.domain.samples import policy, shipped, snapshot
+
+PLANNER: Planner = RulesPlanner()
+DEFAULT = parse_policy(shipped("default_policy.toml"))
+
+
+def lead(source: str) -> Lead:
+    moment = datetime(2026, 11, 30, tzinfo=UTC)
+    return Lead(
+        event_key="e",
+        tenant="t",
+        environment="dev",
+        source_system=source,
+        source_record_id="123",
+        event_kind="contact.creation",
+        occurrence=None,
+        occurred_at=moment,
+        fingerprint="f",
+        lead={"lead": {}, "extra": {}},
+        policy_version="1",
+        outcome=Outcome.WORKING,
+        workflow_id="lead:e",
+        first_seen_at=moment,
+        last_seen_at=moment,
+    )
+
+
+def planned(read: LeadSnapshot, by: Policy = DEFAULT) -> Plan:
+    return PLANNER.plan(lead(read.source_system), read, by)[0]
+
+
+def only(read: LeadSnapshot, by: Policy = DEFAULT) -> Action:
+    (action,) = planned(read, by).actions
+    return action
+
+
+@pytest.mark.parametrize(
+    ("source", "fields", "kind", "proposed"),
+    [
+        (
+            "hubspot",
+            {"email": "a@acme.example", "employees": "500", "country": "AT"},
+            ActionKind.QUALIFY,
+            {"owner": "dana", "lifecycle_stage": "salesqualifiedlead", "lead_status": "OPEN"},
+        ),
+        (
+            "hubspot",
+            {"email": "a@acme.example", "employees": "500", "country": "US"},
+            ActionKind.QUALIFY,
+            {"owner": "kofi", "lifecycle_stage": "salesqualifiedlead", "lead_status": "OPEN"},
+        ),
+        (
+            "hubspot",
+            {"email": "a@competitor.example", "employees": "500", "country": "DE"},
+            ActionKind.QUALIFY,
+            {"lead_status": "UNQUALIFIED", "disqualification_reason": "competitor"},
+        ),
+        (
+            "hubspot",
+            {"email": "a@gmail.com"},
+            ActionKind.QUALIFY,
+            {"lifecycle_stage": "lead", "lead_status": "BAD_TIMING"},
+        ),
+        (
+            "hubspot",
+            {"email": "a@gmail.com", "company": "Acme"},
+            ActionKind.QUALIFY,
+            {"owner": "inbound", "lifecycle_stage": "marketingqualifiedlead", "lead_status": "NEW"},
+        ),
+        (
+            "website",
+            {"email": "a@acme.example", "employees": "40"},
+            ActionKind.CREATE,
+            {
+                "email": "a@acme.example",
+                "owner": "mira",
+                "lifecycle_stage": "marketingqualifiedlead",
+                "lead_status": "NEW",
+            },
+        ),
+    ],
+)
+def test_the_default_policy_decides(
+    source: str, fields: dict[str, Any], kind: ActionKind, proposed: dict[str, Any]
+) -> None:
+    action = only(snapshot(source, **fields))
+
+    assert (action.kind, action.target_system, action.target_object) == (kind, "hubspot", TargetObject.CONTACT)
+    assert action.fields == proposed
+    assert action.discriminator is None
+
+
+@pytest.mark.parametrize(
+    ("source", "fields", "rule"),
+    [
+        ("hubspot", {"email": "a@acme.example", "owner": "777", "employees": "5000"}, "already-owned"),
+        ("website", {"email": "a@rival.example"}, "website-competitor"),
+    ],
+)
+def test_a_rule_can_say_that_there_is_nothing_to_do(source: str, fields: dict[str, Any], rule: str) -> None:
+    plan = planned(snapshot(source, **fields))
+
+    assert plan.actions == ()
+    assert plan.summary.startswith(f"{rule}: ")
+
+
+def test_a_lead_that_no_rule_knows_is_left_alone() -> None:
+    assert planned(snapshot("fax", email="a@acme.example")) == Plan(summary="No rule holds for this lead")
+
+
+def test_a_create_carries_what_the_lead_says_as_far_as_the_policy_permits() -> None:
+    said = {
+        "email": "a@acme.example",
+        "phone": "+4930123456",
+        "first_name": "Ada",
+        "last_name": "B",
+        "company": "Acme",
+        "website": "acme.example",
+        "title": "CEO",
+        "country": "DE",
+        "region": "Berlin",
+        "message": "Hello",
+    }
+    not_written = {
+        "employees": "40",
+        "utm_source": "ads",
+        "owner": "777",
+        "title_of_nobility": "Earl",
+        "lead_status": "OPEN",
+    }
+
+    action = only(snapshot("website", **said, **not_written))
+
+    assert {name: action.fields[name] for name in said} == said
+    assert action.fields["owner"] == "mira"
+    assert action.fields["lead_status"] == "NEW"
+    assert action.fields.keys() == said.keys() | {"owner", "lifecycle_stage", "lead_status"}
+
+
+def test_empty_fields_of_the_lead_are_not_written() -> None:
+    assert "phone" not in only(snapshot("website", email="a@acme.example", phone=None)).fields
+
+
+def test_nobody_is_lost_for_a_value_that_cannot_be_used() -> None:
+    read = snapshot("website", email="a@acme.example", phone="call me", company="Acme")
+
+    action = only(read)
+
+    assert "phone" not in action.fields
+    assert action.fields["company"] == "Acme"
+
+
+def test_a_lead_that_cannot_be_reached_is_left_to_the_guard() -> None:
+    read = snapshot("website", email="none", phone="call me")
+
+    (guarded,) = guard(planned(read), DEFAULT, snapshot=read, base=None)
+
+    assert guarded.verdict is Verdict.REFUSED
+    assert guarded.why == "'email' is no e-mail address"
+
+
+def test_a_rule_has_the_last_word_over_what_the_lead_says() -> None:
+    rule = Rule(name="r", action=ActionKind.CREATE, fields={"email": "house@example.com"})
+    ruled = policy().model_copy(update={"rules": (rule,)})
+
+    assert only(snapshot("website", email="a@acme.example"), ruled).fields == {"email": "house@example.com"}
+
+
+def test_the_evidence_is_what_the_condition_looked_at() -> None:
+    action = only(snapshot("hubspot", email="a@acme.example", employees="500", country="DE", message="hire me"))
+
+    assert action.evidence == (
+        Evidence(source="hubspot contact 123", says="country is DE"),
+        Evidence(source="hubspot contact 123", says="employees is 500"),
+    )
+    assert action.reason == "A company of 500 people or more in Germany, Austria or Switzerland"
+
+
+def test_an_empty_field_is_evidence_too() -> None:
+    action = only(snapshot("hubspot", email="a@gmail.com"))
+
+    assert [one.says for one in action.evidence] == ["email is a@gmail.com", "company is empty"]
+
+
+def test_long_values_do_not_make_a_plan_malformed() -> None:
+    rule = Rule(name="n" * 3000, when={"present": ("message",)}, fields={"lead_status": "NEW"})
+    ruled = policy().model_copy(update={"rules": (rule,)})
+
+    (evidence,) = only(snapshot("hubspot", message="x" * 70_000), ruled).evidence
+
+    assert len(evidence.says) == 2000
+
+
+def test_the_first_rule_that_holds_decides() -> None:
+    rules = (
+        Rule(name="first", fields={"lead_status": "NEW"}),
+        Rule(name="second", fields={"lead_status": "OPEN"}),
+    )
+
+    assert only(snapshot(), policy().model_copy(update={"rules": rules})).fields == {"lead_status": "NEW"}
+    assert only(snapshot(), policy().model_copy(update={"rules": rules[::-1]})).fields == {"lead_status": "OPEN"}
+
+
+def test_the_same_lead_gets_the_same_plan_and_says_who_planned() -> None:
+    read = snapshot("website", message="hi", email="a@acme.example")
+    shuffled = read.model_copy(update={"fields": dict(reversed(read.fields.items()))})
+
+    plan, info = PLANNER.plan(lead("website"), read, DEFAULT)
+
+    assert PLANNER.plan(lead("website"), shuffled, DEFAULT)[0].model_dump_json() == plan.model_dump_json()
+    assert (info.kind, info.policy_digest, info.model) == ("rules", DEFAULT.digest, None)
+    assert PLANNER.kind == "rules"
+
+
+@pytest.mark.parametrize("name", ["default_policy.toml", "embedded_policy.toml"])
+@pytest.mark.parametrize("source", ["hubspot", "website"])
+@pytest.mark.parametrize("employees", [None, "20", "500", "1500"])
+@pytest.mark.parametrize("email", ["a@acme.example", "a@gmail.com", "a@rival.example"])
+@pytest.mark.parametrize("country", ["DE", "US"])
+def test_the_guard_refuses_nothing_that_the_shipped_rules_propose(
+    name: str, source: str, employees: str | None, email: str, country: str
+) -> None:
+    by = parse_policy(shipped(name))
+    read = snapshot(source, employees=employees, email=email, country=country, phone="+4930123456", message="hi")
+
+    guarded = guard(planned(read, by), by, snapshot=read, base=None if source == "website" else {})
+
+    person_asked = employees == "1500" and "rival" not in email
+    assert {one.verdict for one in guarded} <= {Verdict.FOR_A_PERSON if person_asked else Verdict.ALLOWED}
+    assert {one.queue for one in guarded} <= {"enterprise" if person_asked else None}
