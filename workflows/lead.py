@@ -29,12 +29,13 @@ with workflow.unsafe.imports_passed_through():
     from leadproof.domain.errors import MalformedDecision
     from leadproof.domain.events import Outcome
     from leadproof.domain.mutation import Reason, Status
-    from leadproof.domain.progress import MutationView, Step, StepKind
+    from leadproof.domain.progress import MutationView, StepKind
     from leadproof.domain.review import DecisionVerdict, ReviewItem, parse_decision
     from workflows import contract, options, telling
     from workflows.telling import Told
 
 _FIRST_WAIT = timedelta(seconds=2)
+_LONGEST_PAUSE = timedelta(minutes=5)
 _LONGEST_WAIT = timedelta(hours=1)
 
 
@@ -214,7 +215,7 @@ class LeadWorkflow:
             )
         else:
             book = await self._write(view)
-        self._take(book)
+        self._take(self._paced(view, book))
         await self._wake(book)
 
     async def _write(self, view: MutationView) -> Book:
@@ -225,7 +226,7 @@ class LeadWorkflow:
             mutation_key=view.mutation_key, version=view.version, number=number, alone=len(self._views) == 1
         )
         try:
-            book = await workflow.execute_activity_method(
+            return await workflow.execute_activity_method(
                 EffectActivities.write,
                 command,
                 summary=f"{view.action_kind} {view.target_system} {view.target_object}, attempt {number}",
@@ -240,17 +241,26 @@ class LeadWorkflow:
                 summary="read the row: the answer of the write was lost",
                 **options.LEDGER,
             )
-        return self._spaced(book, view.mutation_key)
 
-    def _spaced(self, book: Book, key: str) -> Book:
-        """Give a mutation that waits for its record the time at which it asks again: doubling, up to an hour."""
+    def _paced(self, before: MutationView, book: Book) -> Book:
+        """Give a step that led nowhere a time: a record that is held is asked for again, a row that has not moved is
+        tried again, each after a wait that doubles. Nothing may go round without a pause."""
         views = []
         for view in book.views:
-            if view.mutation_key == key and view.step.kind is StepKind.WAITS:
-                wait = self._waits.get(key, _FIRST_WAIT)
-                self._waits[key] = min(wait * 2, _LONGEST_WAIT)
-                views.append(view.model_copy(update={"step": Step(kind=StepKind.WAITS, at=workflow.now() + wait)}))
+            if view.mutation_key != before.mutation_key:
+                views.append(view)
+                continue
+            held = view.step.kind is StepKind.WAITS
+            due = view.step.at is None or view.step.at <= workflow.now()
+            stuck = (view.version, view.step.kind) == (before.version, before.step.kind)
+            if held or (stuck and due):
+                longest = _LONGEST_WAIT if held else _LONGEST_PAUSE
+                wait = self._waits.get(view.mutation_key, _FIRST_WAIT)
+                self._waits[view.mutation_key] = min(wait * 2, longest)
+                at = workflow.now() + wait
+                views.append(view.model_copy(update={"step": view.step.model_copy(update={"at": at})}))
             else:
+                self._waits.pop(view.mutation_key, None)
                 views.append(view)
         return book.model_copy(update={"views": tuple(views)})
 
