@@ -1,4 +1,4 @@
-"""The door: events counted or admitted, and what could not be used."""
+"""The door: events admitted or counted, and echoes told from what people do."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from sqlalchemy.sql.dml import ReturningInsert
 
 from leadproof.domain.events import Outcome, workflow_id
 from leadproof.domain.mutation import AnswerClass
-from leadproof.domain.steps import Admission, AdmissionKind, Arrival, QuarantineEntry
-from leadproof.ledger.tables import ATTEMPT, LEAD_EVENT, MUTATION, QUARANTINE
+from leadproof.domain.steps import Admission, AdmissionKind, Arrival
+from leadproof.ledger.tables import ATTEMPT, LEAD_EVENT, MUTATION
 from leadproof.ledger.transaction import Store, Transaction, insert_into
 
 ERASED = ""
@@ -48,12 +48,6 @@ class Admissions(Store):
                 tx, (target_system, record_id), (field, value), occurred_at=occurred_at, quiescence=quiescence
             )
         )
-
-    def quarantine(self, entries: Sequence[QuarantineEntry]) -> None:
-        """Keep what could not be used; the same delivery and position again changes nothing."""
-        if entries:
-            values = [entry.model_dump() for entry in entries]
-            self._write(lambda tx: tx.run(insert_into(QUARANTINE, tx.dialect).on_conflict_do_nothing(), values))
 
 
 def _admit(tx: Transaction, arrivals: Sequence[Arrival]) -> dict[str, Admission]:

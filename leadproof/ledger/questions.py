@@ -20,8 +20,20 @@ _RESOLVE = (
 )
 
 
-def ask(tx: Transaction, *, subject: str, event_key: str, mutation_key: str | None, question: Question) -> ReviewItem:
-    """Open an item, or return the one that is open; a later question about the same subject is a new round."""
+def ask(
+    tx: Transaction,
+    *,
+    subject: str,
+    event_key: str,
+    mutation_key: str | None,
+    question: Question,
+    answered: bool = False,
+) -> ReviewItem:
+    """Open an item, or return the one that is open; a later question about the same subject is a new round.
+
+    Args:
+        answered: there is no decision left to take: the item is kept as *resolved*.
+    """
     standing = open_item(tx, subject)
     if standing is not None:
         return standing
@@ -34,9 +46,10 @@ def ask(tx: Transaction, *, subject: str, event_key: str, mutation_key: str | No
         round=rounds + 1,
         reason=question.reason,
         queue=question.queue,
-        state=ReviewState.OPEN,
+        state=ReviewState.RESOLVED if answered else ReviewState.OPEN,
         opened_at=tx.now,
         due_at=question.due_at,
+        closed_at=tx.now if answered else None,
     )
     tx.run(insert(REVIEW_ITEM), item.model_dump())
     return item

@@ -7,7 +7,7 @@ from typing import Any
 from sqlalchemy import select
 
 from leadproof.domain.events import Lead
-from leadproof.domain.mutation import Mutation, Status
+from leadproof.domain.mutation import Attempt, Mutation, Status
 from leadproof.domain.plan import ActionKind, RecordedPlan
 from leadproof.domain.review import ReviewItem
 from leadproof.domain.steps import Receipts
@@ -34,6 +34,10 @@ class Reading(Store):
         """In order: by ordinal, a derived mutation after its parent."""
         return self._read(lambda tx: rows.mutations_of(tx, event_key))
 
+    def attempts_of(self, mutation_key: str) -> tuple[Attempt, ...]:
+        """In order of their numbers."""
+        return self._read(lambda tx: rows.attempts_of(tx, mutation_key))
+
     def receipts(self, mutation_key: str) -> Receipts | None:
         """All that is kept of one mutation; its review item is the open one, else the latest."""
         return self._read(lambda tx: _receipts(tx, mutation_key))
@@ -46,17 +50,17 @@ class Reading(Store):
         """The observed fields of an earlier effect of ours; see `leadproof.ports.Ledger.explains`."""
         return self._read(lambda tx: _explains(tx, mutation, marker))
 
-    def is_ours(self, external_id: str) -> bool:
-        """Whether a *create* mutation of ours names this external id as its target record."""
-        statement = select(MUTATION.c.mutation_key).where(
-            MUTATION.c.target_record == external_id, MUTATION.c.action_kind == ActionKind.CREATE
-        )
-        return self._read(lambda tx: tx.value(statement.limit(1)) is not None)
+    def creator_of(self, external_id: str) -> str | None:
+        """The key of the *create* mutation of ours that names this external id as its target record."""
+        return self._read(lambda tx: _creator_of(tx, external_id))
 
-    def knows_marker(self, marker: str) -> bool:
-        """Whether a mutation stands under this key."""
-        statement = select(MUTATION.c.mutation_key).where(MUTATION.c.mutation_key == marker)
-        return self._read(lambda tx: tx.value(statement) is not None)
+    def wrote(self, mutation_key: str, field: str, value: object) -> bool:
+        """Whether a mutation of ours stands under this key that intends exactly this value of this field."""
+        mutation = self.mutation(mutation_key)
+        if mutation is None or mutation.intended_state is None:
+            return False
+        fields = mutation.intended_state.fields
+        return field in fields and bool(fields[field] == value)
 
 
 def latest_item(tx: Transaction, subject: str) -> ReviewItem | None:
@@ -83,6 +87,17 @@ def _receipts(tx: Transaction, mutation_key: str) -> Receipts | None:
         review=latest_item(tx, mutation_key),
         decisions=tuple(rows.to_decision(row) for row in decisions),
     )
+
+
+def _creator_of(tx: Transaction, external_id: str) -> str | None:
+    statement = (
+        select(MUTATION.c.mutation_key)
+        .where(MUTATION.c.target_record == external_id, MUTATION.c.action_kind == ActionKind.CREATE)
+        .order_by(MUTATION.c.created_at, MUTATION.c.mutation_key)
+        .limit(1)
+    )
+    key: str | None = tx.value(statement)
+    return key
 
 
 def _waiting(tx: Transaction, mutation_key: str) -> tuple[Mutation, ...]:

@@ -50,10 +50,7 @@ class OwnedLedger(SqlLedger):
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.dispose()
-
-    def dispose(self) -> None:
-        self._engine.dispose()
+        self.close()
 
 
 @functools.cache

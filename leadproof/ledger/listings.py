@@ -1,0 +1,181 @@
+"""Lists, a page at a time, and the numbers that metrics show."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Generic, TypeVar
+
+from pydantic import BaseModel, ConfigDict
+from sqlalchemy import Column, ColumnElement, RowMapping, Table, and_, false, func, or_, select
+
+from leadproof.domain.events import Lead, Outcome
+from leadproof.domain.mutation import Mutation, Status
+from leadproof.domain.review import ReviewItem, ReviewState
+from leadproof.domain.steps import QuarantineEntry
+from leadproof.ledger.rows import to_entry, to_item, to_lead, to_mutation
+from leadproof.ledger.tables import LEAD_EVENT, MUTATION, QUARANTINE, REVIEW_ITEM
+from leadproof.ledger.transaction import Store, Transaction
+
+T = TypeVar("T")
+MOST_A_PAGE = 500
+
+
+class Counts(BaseModel):
+    """How much there is of what.
+
+    Attributes:
+        mutations: rows per status.
+        leads: rows per outcome.
+        oldest_unfinished_seconds: age of the oldest event without a final outcome; `None` where there is none.
+        reviews_open: open items per queue.
+        quarantine_held: entries that wait in quarantine.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    mutations: dict[Status, int]
+    leads: dict[Outcome, int]
+    oldest_unfinished_seconds: float | None
+    reviews_open: dict[str, int]
+    quarantine_held: int
+
+
+@dataclass(frozen=True)
+class _List(Generic[T]):
+    """A list; the columns of its order are unique together."""
+
+    table: Table
+    order: tuple[Column[Any], ...]
+    read: Callable[[RowMapping], T]
+    newest: bool = True
+
+
+_MUTATIONS = _List(MUTATION, (MUTATION.c.created_at, MUTATION.c.mutation_key), to_mutation)
+_LEADS = _List(LEAD_EVENT, (LEAD_EVENT.c.first_seen_at, LEAD_EVENT.c.event_key), to_lead)
+_REVIEWS = _List(REVIEW_ITEM, (REVIEW_ITEM.c.due_at, REVIEW_ITEM.c.review_id), to_item, newest=False)
+_QUARANTINED = _List(
+    QUARANTINE, (QUARANTINE.c.received_at, QUARANTINE.c.delivery_digest, QUARANTINE.c.position), to_entry
+)
+
+
+class Listings(Store):
+    """What starter and console list."""
+
+    def mutations(
+        self,
+        *,
+        status: Status | None = None,
+        source_record_id: str | None = None,
+        limit: int = 50,
+        cursor: str | None = None,
+    ) -> tuple[tuple[Mutation, ...], str | None]:
+        """Newest first."""
+        chosen = _chosen({MUTATION.c.status: status, MUTATION.c.source_record_id: source_record_id})
+        return self._read(lambda tx: _page(tx, _MUTATIONS, chosen, limit, cursor))
+
+    def leads(
+        self,
+        *,
+        outcome: Outcome | None = None,
+        source_record_id: str | None = None,
+        limit: int = 50,
+        cursor: str | None = None,
+    ) -> tuple[tuple[Lead, ...], str | None]:
+        """Newest first."""
+        chosen = _chosen({LEAD_EVENT.c.outcome: outcome, LEAD_EVENT.c.source_record_id: source_record_id})
+        return self._read(lambda tx: _page(tx, _LEADS, chosen, limit, cursor))
+
+    def reviews(
+        self,
+        *,
+        queue: str | None = None,
+        state: ReviewState | None = None,
+        limit: int = 50,
+        cursor: str | None = None,
+    ) -> tuple[tuple[ReviewItem, ...], str | None]:
+        """By due time, the earliest first."""
+        chosen = _chosen({REVIEW_ITEM.c.queue: queue, REVIEW_ITEM.c.state: state})
+        return self._read(lambda tx: _page(tx, _REVIEWS, chosen, limit, cursor))
+
+    def quarantined(
+        self, *, state: str | None = None, limit: int = 50, cursor: str | None = None
+    ) -> tuple[tuple[QuarantineEntry, ...], str | None]:
+        """Newest first."""
+        chosen = _chosen({QUARANTINE.c.state: state})
+        return self._read(lambda tx: _page(tx, _QUARANTINED, chosen, limit, cursor))
+
+    def counts(self) -> Counts:
+        """The numbers that metrics show."""
+        return self._read(_counts)
+
+
+def _chosen(wanted: Mapping[Column[Any], Any]) -> list[ColumnElement[bool]]:
+    return [column == value for column, value in wanted.items() if value is not None]
+
+
+def _page(
+    tx: Transaction, kind: _List[T], chosen: Sequence[ColumnElement[bool]], limit: int, cursor: str | None
+) -> tuple[tuple[T, ...], str | None]:
+    """One page; a cursor that is none of ours gives an empty one."""
+    size = max(1, min(limit, MOST_A_PAGE))
+    beyond = [] if cursor is None else [_beyond(kind.order, cursor, newest=kind.newest)]
+    ordered = [column.desc() if kind.newest else column for column in kind.order]
+    rows = tx.rows(select(kind.table).where(*chosen, *beyond).order_by(*ordered).limit(size + 1))
+    following = _cursor(kind.order, rows[size - 1]) if len(rows) > size else None
+    return tuple(kind.read(row) for row in rows[:size]), following
+
+
+def _beyond(order: Sequence[Column[Any]], cursor: str, *, newest: bool) -> ColumnElement[bool]:
+    values = _place(cursor)
+    if values is None or len(values) != len(order):
+        return false()
+    alternatives = []
+    for place, column in enumerate(order):
+        same = [earlier == value for earlier, value in zip(order[:place], values, strict=False)]
+        further = column < values[place] if newest else column > values[place]
+        alternatives.append(and_(*same, further))
+    return or_(*alternatives)
+
+
+def _cursor(order: Sequence[Column[Any]], row: RowMapping) -> str:
+    values = [row[column.name] for column in order]
+    values[0] = values[0].isoformat()
+    return base64.urlsafe_b64encode(json.dumps(values).encode()).decode().rstrip("=")
+
+
+def _place(cursor: str) -> list[Any] | None:
+    """Where a page ended: a moment, then the key's parts; `None` for a cursor that is none of ours."""
+    try:
+        values = json.loads(base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
+        moment, key, *rest = values
+        at = datetime.fromisoformat(moment)
+    except (binascii.Error, ValueError, TypeError):
+        return None
+    ours = at.tzinfo is not None and isinstance(key, str) and "\x00" not in key
+    if not ours or any(isinstance(part, bool) or not isinstance(part, int) for part in rest):
+        return None
+    return [at, key, *rest]
+
+
+def _counts(tx: Transaction) -> Counts:
+    def per(column: Column[Any], *where: ColumnElement[bool]) -> dict[str, int]:
+        rows = tx.rows(select(column.label("name"), func.count().label("rows")).where(*where).group_by(column))
+        return {row["name"]: row["rows"] for row in rows}
+
+    unfinished = LEAD_EVENT.c.outcome.in_([outcome for outcome in Outcome if not outcome.final])
+    oldest = tx.value(
+        select(LEAD_EVENT.c.first_seen_at).where(unfinished).order_by(LEAD_EVENT.c.first_seen_at).limit(1)
+    )
+    mutations, leads = per(MUTATION.c.status), per(LEAD_EVENT.c.outcome)
+    return Counts(
+        mutations={status: mutations.get(status, 0) for status in Status},
+        leads={outcome: leads.get(outcome, 0) for outcome in Outcome},
+        oldest_unfinished_seconds=(tx.now - oldest).total_seconds() if oldest is not None else None,
+        reviews_open=per(REVIEW_ITEM.c.queue, REVIEW_ITEM.c.state == ReviewState.OPEN),
+        quarantine_held=per(QUARANTINE.c.state, QUARANTINE.c.state == "held").get("held", 0),
+    )

@@ -1,0 +1,172 @@
+"""The review queue: questions asked, decisions kept and applied."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from sqlalchemy import select
+
+from leadproof.domain.mutation import Mutation
+from leadproof.domain.review import (
+    DecisionRow,
+    DecisionVerdict,
+    ReviewDecision,
+    ReviewItem,
+    ReviewState,
+    allowed_decisions,
+)
+from leadproof.domain.steps import Applied, Question
+from leadproof.ledger.decisions import apply_decision, find_decision, give_verdict
+from leadproof.ledger.events import locked, locked_by_mutation, recompute
+from leadproof.ledger.questions import ask
+from leadproof.ledger.rows import open_item, to_decision, to_item
+from leadproof.ledger.settling import found
+from leadproof.ledger.tables import REVIEW_DECISION, REVIEW_ITEM
+from leadproof.ledger.transaction import Store, Transaction, insert_into
+
+
+class Reviews(Store):
+    """Questions for people, and their answers."""
+
+    def review_of(self, subject: str) -> ReviewItem | None:
+        """The open item of a subject."""
+        return self._read(lambda tx: open_item(tx, subject))
+
+    def review(self, review_id: str) -> ReviewItem | None:
+        return self._read(lambda tx: _review(tx, review_id))
+
+    def decision(self, decision_id: str) -> DecisionRow | None:
+        return self._read(lambda tx: find_decision(tx, decision_id))
+
+    def pending_decisions(self, event_key: str) -> tuple[DecisionRow, ...]:
+        """Pending decisions on open items of an event, oldest first."""
+        return self._read(lambda tx: _pending(tx, event_key))
+
+    def open_event_review(self, event_key: str, question: Question) -> ReviewItem:
+        """Open the item of an event, or return the open one; of an event that is final meanwhile, see `open_review`.
+
+        Raises:
+            NotFound: no such event.
+        """
+        return self._write(lambda tx: _ask_about_event(tx, event_key, question))
+
+    def open_review(self, mutation_key: str, question: Question) -> ReviewItem:
+        """Open an item about a mutation, or return the open one.
+
+        A question that the row answers by itself meanwhile, so that no decision is left to take, is kept as *resolved*
+        from the start.
+
+        Raises:
+            NotFound: no such mutation.
+        """
+        return self._write(lambda tx: _ask_about_mutation(tx, mutation_key, question))
+
+    def record_decision(self, decision: ReviewDecision, *, reviewer: str, via: str) -> DecisionRow:
+        """Keep a decision as pending, or return the row that already stands under its id."""
+        row = DecisionRow(
+            decision_id=decision.decision_id,
+            review_id=decision.review_id,
+            review_version=decision.version,
+            decision=decision.decision.value,
+            reviewer=reviewer,
+            via=via,
+            reason=decision.reason,
+            shown_digest=decision.shown_digest,
+            verdict=DecisionVerdict.PENDING,
+            decided_at=self._clock.now(),
+        )
+        return self._write(lambda tx: _record(tx, row))
+
+    def record_malformed(self, decision_id: str, *, reviewer: str, via: str, why: str) -> DecisionRow:
+        """Keep what was sent as a decision and is none."""
+        row = DecisionRow(
+            decision_id=decision_id,
+            review_id=None,
+            review_version=None,
+            decision=None,
+            reviewer=reviewer,
+            via=via,
+            reason=why,
+            verdict=DecisionVerdict.MALFORMED,
+            decided_at=self._clock.now(),
+        )
+        return self._write(lambda tx: _record(tx, row))
+
+    def refuse_decision(self, decision_id: str, *, verdict: DecisionVerdict) -> DecisionRow:
+        """Complete a pending decision without applying it; one that has its verdict keeps it.
+
+        Raises:
+            NotFound: nothing was recorded under this id.
+            ValueError: the verdict would say that it was applied, or nothing.
+        """
+        if verdict in {DecisionVerdict.APPLIED, DecisionVerdict.PENDING}:
+            raise ValueError(f"a decision is not refused as {verdict}")
+        return self._write(lambda tx: give_verdict(tx, decision_id, verdict))
+
+    def apply_decision(self, decision_id: str, *, quiescence: timedelta) -> Applied:
+        """Apply a recorded decision; see `leadproof.ports.Ledger.apply_decision`.
+
+        Raises:
+            NotFound: nothing was recorded under this id.
+        """
+        return self._write(lambda tx: apply_decision(tx, decision_id, quiescence))
+
+
+def _review(tx: Transaction, review_id: str) -> ReviewItem | None:
+    row = tx.row(select(REVIEW_ITEM).where(REVIEW_ITEM.c.review_id == review_id))
+    return to_item(row) if row is not None else None
+
+
+def _pending(tx: Transaction, event_key: str) -> tuple[DecisionRow, ...]:
+    rows = tx.rows(
+        select(REVIEW_DECISION)
+        .join(REVIEW_ITEM, REVIEW_ITEM.c.review_id == REVIEW_DECISION.c.review_id)
+        .where(
+            REVIEW_ITEM.c.event_key == event_key,
+            REVIEW_ITEM.c.state == ReviewState.OPEN,
+            REVIEW_DECISION.c.verdict == DecisionVerdict.PENDING,
+        )
+        .order_by(REVIEW_DECISION.c.decided_at, REVIEW_DECISION.c.decision_id)
+    )
+    return tuple(to_decision(row) for row in rows)
+
+
+def _ask_about_event(tx: Transaction, event_key: str, question: Question) -> ReviewItem:
+    lead = locked(tx, event_key)
+    item = ask(
+        tx,
+        subject=event_key,
+        event_key=event_key,
+        mutation_key=None,
+        question=question,
+        answered=lead.outcome.final,
+    )
+    recompute(tx, lead)
+    return item
+
+
+def _ask_about_mutation(tx: Transaction, mutation_key: str, question: Question) -> ReviewItem:
+    lead = locked_by_mutation(tx, mutation_key)
+    mutation = found(tx, mutation_key)
+    item = ask(
+        tx,
+        subject=mutation_key,
+        event_key=lead.event_key,
+        mutation_key=mutation_key,
+        question=question,
+        answered=not _leaves_a_choice(mutation),
+    )
+    recompute(tx, lead)
+    return item
+
+
+def _leaves_a_choice(mutation: Mutation) -> bool:
+    return bool(allowed_decisions(status=mutation.status, reason=mutation.reason, absence_established=True))
+
+
+def _record(tx: Transaction, row: DecisionRow) -> DecisionRow:
+    tx.run(insert_into(REVIEW_DECISION, tx.dialect).on_conflict_do_nothing(), row.model_dump())
+    standing = find_decision(tx, row.decision_id)
+    if standing is None:
+        raise AssertionError("an inserted row is not there")
+    return standing
