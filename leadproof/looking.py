@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
-from leadproof.domain import reconciliation
+from leadproof.domain.attribution import landed
 from leadproof.domain.fields import FieldSpec
 from leadproof.domain.mutation import Mutation, Observation, Reason, Status
 from leadproof.domain.policy import Policy, Target
@@ -114,7 +114,7 @@ def _state(found: LookUp, mutation: Mutation) -> dict[str, Any]:
         "record_id": record.record_id,
         "external_id": record.external_id,
         "marker": record.marker,
-        "ours": reconciliation.landed(record, mutation.mutation_key),
+        "ours": landed(record, mutation.mutation_key),
         "fields": record.fields,
         "raw": record.raw,
         "changes": {

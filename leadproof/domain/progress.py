@@ -14,6 +14,8 @@ from leadproof.domain.policy import Target
 from leadproof.domain.review import ReviewItem
 
 _AGAIN = frozenset({AnswerClass.NOT_SENT, AnswerClass.NOT_APPLIED})
+_NOT_TAKEN = _AGAIN | {AnswerClass.REFUSES_US}
+_MOST_DOUBLINGS = 20
 
 
 class StepKind(StrEnum):
@@ -89,15 +91,19 @@ def again_at(attempts: Sequence[Attempt], target: Target) -> datetime | None:
             break
         row += 1
     told = latest.answer.retry_after_seconds if latest.answer is not None else None
-    wait = told if told is not None else min(target.read_spacing_seconds * 2 ** (row - 1), target.probe_seconds)
-    return latest.ended_at + timedelta(seconds=max(wait, 0))
+    doubled = target.read_spacing_seconds * 2 ** min(row - 1, _MOST_DOUBLINGS)
+    wait = told if told is not None and told > 0 else min(doubled, target.probe_seconds)  # told 0: never a tight loop
+    return latest.ended_at + timedelta(seconds=wait)
 
 
 def out_of_patience(attempts: Sequence[Attempt], target: Target, now: datetime) -> bool:
-    """Whether a row of *not sent* and *not applied* answers has lasted as long as the policy is patient."""
+    """Whether a row of attempts that the target did not take has lasted as long as the policy is patient.
+
+    Not taken are *not sent*, *not applied* and *refuses us*.
+    """
     first: Attempt | None = None
     for attempt in reversed(attempts):
-        if attempt.outcome not in _AGAIN:
+        if attempt.outcome not in _NOT_TAKEN:
             break
         first = attempt
     return first is not None and now >= first.started_at + timedelta(seconds=target.patience_seconds)

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
-from leadproof.domain.comparison import compare, moved, same
-from leadproof.domain.fields import FieldSpec
+from leadproof.domain import progress
+from leadproof.domain.attribution import Effects, Specs, explained_base, landed, overwritten_unseen, stranger
+from leadproof.domain.comparison import compare, moved
 from leadproof.domain.mutation import AnswerClass, Attempt, Difference, Mutation, Reason, Status
 from leadproof.domain.policy import Target
-from leadproof.domain.records import MARKER, Change, FoundRecord, LookUp, Presence
-
-Specs = Mapping[str, FieldSpec]
-Effects = Mapping[str, Mapping[str, Any]]
-"""Effect marker to the observed fields of an earlier effect of ours that explains a difference."""
+from leadproof.domain.records import FoundRecord, LookUp, Presence
 
 _UNANSWERED = frozenset({None, AnswerClass.UNCERTAIN})
 LONGEST_WAIT = timedelta(hours=1)
@@ -42,7 +38,7 @@ class Finding(BaseModel):
 
     Attributes:
         status: where the mutation moves now; `None` where it stays.
-        verdict: of the observation: *absent* only where absence is established, otherwise the look-up's presence.
+        verdict: of the observation: *absent* only where absence is established, *unknown* where nothing can be said yet.
         at: when to look again.
     """
 
@@ -87,21 +83,21 @@ def quiet_at(attempts: Sequence[Attempt], quiescence: timedelta) -> datetime | N
     return max((a.send_before + quiescence for a in attempts if a.outcome in _UNANSWERED), default=None)
 
 
-def landed(record: FoundRecord, mutation_key: str) -> bool:
-    """Whether the record or its marker's history says that a write of this mutation landed."""
-    return record.marker == mutation_key or any(c.value == mutation_key for c in record.history.get(MARKER, ()))
-
-
-def _window_ends(look: Look, target: Target) -> datetime:
-    if look.latest is None:
-        return look.now
-    return (look.latest.ended_at or look.latest.send_before) + target.observation_window
+def _merged(look: Look, record: FoundRecord) -> bool:
+    """Whether the read-back or an answer carries another id than the one that was asked for."""
+    if look.asked_id is None:
+        return False
+    answered = {a.answer.provider_record_id for a in look.attempts if a.answer is not None}
+    return bool({record.record_id, *answered} - {look.asked_id, None})
 
 
 def _in_window(look: Look, target: Target) -> bool:
-    """Whether the observation window is open; it never closes before an unanswered attempt is quiet."""
-    quiet = quiet_at(look.attempts, target.quiescence)
-    return look.now < max(_window_ends(look, target), quiet or look.now)
+    """Whether the observation window is open; it never closes before an attempt is quiet."""
+    latest, quiet = look.latest, quiet_at(look.attempts, target.quiescence)
+    if latest is None:
+        return False
+    ends = (latest.ended_at or latest.send_before) + target.observation_window
+    return look.now < max(ends, latest.send_before + target.quiescence, quiet or look.now)
 
 
 def _later(look: Look, target: Target) -> datetime:
@@ -122,8 +118,8 @@ def _unclear(look: Look, target: Target, differences: tuple[Difference, ...] = (
         at = max(at, look.now + timedelta(seconds=look.found.retry_after_seconds))
     status = Status.UNCERTAIN if look.mutation.status in {Status.SUBMITTED, Status.UNCERTAIN} else None
     if _in_window(look, target):
-        quiet = quiet_at(look.attempts, target.quiescence)
-        return Finding(next=Next.READ_AGAIN, status=status if quiet else None, differences=differences, at=at)
+        moves = status if quiet_at(look.attempts, target.quiescence) else None
+        return Finding(next=Next.READ_AGAIN, status=moves, differences=differences, at=at)
     return Finding(next=Next.ASK, status=status, differences=differences, at=at)
 
 
@@ -142,36 +138,55 @@ def _refused(look: Look, target: Target) -> Finding:
 
 def _nothing_of_ours(look: Look, target: Target) -> Finding:
     """Nothing of ours is there and every field stands at its base: the last attempt's answer decides what follows."""
-    latest = look.latest
+    latest, asked_for = look.latest, look.mutation.reason is Reason.RETRY
     if latest is None:
         return Finding(next=Next.SEND_AGAIN, verdict=Presence.ABSENT)
     quiet = quiet_at(look.attempts, target.quiescence)
     if quiet is not None and look.now < quiet:
-        return Finding(next=Next.READ_AGAIN, status=Status.UNCERTAIN, at=_later(look, target))
-    if latest.outcome is AnswerClass.ACCEPTED:
         return _unclear(look, target)
+    if latest.outcome is AnswerClass.ACCEPTED:
+        return _accepted_and_absent(look, target)
     if latest.outcome is AnswerClass.REFUSES_THIS:
+        exists = latest.answer is not None and latest.answer.read_first and look.mutation.intent.creates
+        if exists and _in_window(look, target):  # what is said to exist already can show a moment later
+            return _unclear(look, target)
         return Finding(next=Next.ASK, status=Status.REJECTED, reason=Reason.REFUSES_THIS, verdict=Presence.ABSENT)
     if latest.outcome is AnswerClass.REFUSES_US:
-        settled = latest.send_before + target.quiescence
-        if look.now < settled:
-            return Finding(next=Next.READ_AGAIN, at=settled)
-        return Finding(next=Next.SEND_AGAIN, verdict=Presence.ABSENT)
+        return _refused_and_absent(look, latest, target)
     counted = sum(1 for attempt in look.attempts if attempt.outcome in _UNANSWERED)
-    if counted >= target.max_attempts and look.mutation.reason is not Reason.RETRY:
+    if counted >= target.max_attempts and not asked_for:
         return Finding(next=Next.ASK, status=Status.UNCERTAIN, verdict=Presence.ABSENT, at=_later(look, target))
     status = Status.UNCERTAIN if latest.outcome in _UNANSWERED else None
     return Finding(next=Next.SEND_AGAIN, status=status, reason=look.mutation.reason, verdict=Presence.ABSENT)
 
 
+def _accepted_and_absent(look: Look, target: Target) -> Finding:
+    """The target said yes and nothing is there: only a person sends again; a create never, it is unknown at most."""
+    if look.mutation.intent.creates or _in_window(look, target):
+        return _unclear(look, target)
+    if look.mutation.reason is Reason.RETRY:
+        return Finding(next=Next.SEND_AGAIN, reason=Reason.RETRY, verdict=Presence.ABSENT)
+    return Finding(next=Next.ASK, status=Status.UNCERTAIN, verdict=Presence.ABSENT, at=_later(look, target))
+
+
+def _refused_and_absent(look: Look, latest: Attempt, target: Target) -> Finding:
+    """The target lets us read and refuses our writes: a further attempt probes, as long as the policy is patient."""
+    if progress.out_of_patience(look.attempts, target, look.now):
+        return Finding(next=Next.ASK, status=Status.REJECTED, reason=Reason.TARGET_REFUSES_US, verdict=Presence.ABSENT)
+    again = latest.send_before + max(target.quiescence, timedelta(seconds=target.probe_seconds))
+    if look.now < again:
+        return Finding(next=Next.READ_AGAIN, at=again)
+    return Finding(next=Next.SEND_AGAIN, verdict=Presence.ABSENT)
+
+
 def _not_found(look: Look, target: Target) -> Finding:
     """Neither among live records nor among archived, deleted or merged ones."""
-    accepted = any(attempt.outcome is AnswerClass.ACCEPTED for attempt in look.attempts)
-    if accepted:  # a create that was answered 2xx with an id is never absent, only unknown
-        return _unclear(look, target)
-    if look.mutation.intent.creates and look.asked_id is None:
-        return _nothing_of_ours(look, target)
-    if look.attempts and _in_window(look, target):
+    if look.mutation.intent.creates:
+        if any(attempt.outcome is AnswerClass.ACCEPTED for attempt in look.attempts):
+            return _unclear(look, target)  # a create that was answered 2xx with an id is never absent, only unknown
+        if look.asked_id is None:
+            return _nothing_of_ours(look, target)
+    if _in_window(look, target):
         return _unclear(look, target)
     return Finding(next=Next.ASK, status=Status.DIVERGENT, reason=Reason.REMOVED, verdict=Presence.REMOVED)
 
@@ -200,8 +215,12 @@ def _not_ours(look: Look, record: FoundRecord, target: Target, specs: Specs, eff
     """The record is there and no write of this mutation has landed on it."""
     intent = look.mutation.intent
     differences = compare(intent.fields, record.fields, specs, record.history)
+    if stranger(look.mutation, record):
+        if _in_window(look, target) and _may_still_show(look, target):
+            return _unclear(look, target, differences)
+        return _changed(differences)
     if not differences:
-        if look.latest is None or not _in_window(look, target):
+        if not _in_window(look, target):
             return Finding(next=Next.SETTLED, status=Status.OBSERVED, reason=Reason.ALREADY_SO, verdict=Presence.ONE)
         return _unclear(look, target)
     base = explained_base(look.mutation, record, specs, effects)
@@ -211,18 +230,31 @@ def _not_ours(look: Look, record: FoundRecord, target: Target, specs: Specs, eff
         return _nothing_of_ours(look, target)
     if any(not difference.returned for difference in changed):
         return _unclear(look, target, differences)
-    if look.latest is not None and _in_window(look, target):
-        quiet = quiet_at(look.attempts, target.quiescence)
-        waiting = quiet is not None and look.now < quiet
-        if waiting or look.latest.outcome is AnswerClass.ACCEPTED:
-            return _unclear(look, target, differences)
+    if _in_window(look, target) and _may_still_show(look, target):
+        return _unclear(look, target, differences)
     seen = {difference.field for difference in differences}
-    elsewhere = tuple(difference for difference in changed if difference.field not in seen)
+    elsewhere = tuple(
+        # somebody set what we intend; any other field has no intended value but its base
+        difference.model_copy(update={"intended": intent.fields.get(difference.field, difference.intended)})
+        for difference in changed
+        if difference.field not in seen
+    )
+    return _changed((*differences, *elsewhere))
+
+
+def _may_still_show(look: Look, target: Target) -> bool:
+    """Whether a write of ours may land yet, or has landed and is not seen: an unanswered one, or an accepted one."""
+    quiet = quiet_at(look.attempts, target.quiescence)
+    accepted = look.latest is not None and look.latest.outcome is AnswerClass.ACCEPTED
+    return accepted or (quiet is not None and look.now < quiet)
+
+
+def _changed(differences: tuple[Difference, ...]) -> Finding:
     return Finding(
         next=Next.ASK,
         status=Status.DIVERGENT,
         reason=Reason.CHANGED_BEFORE_WRITE,
-        differences=(*differences, *elsewhere),
+        differences=differences,
         verdict=Presence.ONE,
     )
 
@@ -247,7 +279,7 @@ def find(look: Look, target: Target, specs: Specs, effects: Effects | None = Non
     record = found.record
     if found.presence is Presence.ABSENT or record is None:
         return _not_found(look, target)
-    if look.asked_id is not None and record.record_id != look.asked_id:
+    if _merged(look, record):
         differences = compare(look.mutation.intent.fields, record.fields, specs, record.history)
         return Finding(
             next=Next.ASK,
@@ -259,55 +291,3 @@ def find(look: Look, target: Target, specs: Specs, effects: Effects | None = Non
     if landed(record, look.mutation.mutation_key):
         return _ours(look, record, target, specs, effects or {})
     return _not_ours(look, record, target, specs, effects or {})
-
-
-def explained_base(mutation: Mutation, record: FoundRecord, specs: Specs, effects: Effects) -> dict[str, Any] | None:
-    """The base, moved on where an earlier effect of ours explains what now stands on the record.
-
-    The base of a create is no record; where an earlier effect of ours explains that there is one, an empty record.
-    """
-    if mutation.base_state is None and not effects:
-        return None
-    base: dict[str, Any] = dict.fromkeys(mutation.intent.fields)
-    if mutation.base_state is not None:
-        base = dict(mutation.base_state)
-    for fields in effects.values():
-        for name, value in fields.items():
-            if name in record.fields and same(specs.get(name, FieldSpec()), record.fields[name], value):
-                base[name] = record.fields[name]
-    return base
-
-
-def overwritten_unseen(
-    mutation: Mutation, record: FoundRecord, specs: Specs, effects: Effects
-) -> tuple[Difference, ...]:
-    """Values that our write replaced without having seen them, from the target's history.
-
-    The value before ours must be the base, the intent itself, or explained by an earlier effect of ours.
-    """
-    ours = [change for change in record.history.get(MARKER, ()) if change.value == mutation.mutation_key]
-    if not ours or mutation.base_state is None:
-        return ()
-    written_at = ours[-1].at  # the first write of this mutation; a replay sets the same values again
-    lost = []
-    for name, wanted in sorted(mutation.intent.fields.items()):
-        before = next((c for c in record.history.get(name, ()) if c.at < written_at), None)
-        if before is None or name not in mutation.base_state:
-            continue
-        spec = specs.get(name, FieldSpec())
-        seen = [mutation.base_state[name], wanted, *(e[name] for e in effects.values() if name in e)]
-        if any(same(spec, before.value, value) for value in seen):
-            continue
-        lost.append(_lost(name, wanted, record, before))
-    return tuple(lost)
-
-
-def _lost(name: str, wanted: Any, record: FoundRecord, before: Change) -> Difference:
-    return Difference(
-        field=name,
-        intended=wanted,
-        observed=record.fields.get(name),
-        changed_by=before.by,
-        changed_at=before.at,
-        lost=before.value,
-    )
