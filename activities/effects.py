@@ -38,6 +38,9 @@ class EffectActivities:
             step = Step(kind=StepKind.WAITS)
         elif done.result is Result.SENT:
             step = Step(kind=StepKind.LOOK)
+        elif done.result is Result.LOOK_FIRST:
+            open_ = done.mutation.status in {Status.SUBMITTED, Status.UNCERTAIN}
+            step = Step(kind=StepKind.LOOK if open_ else StepKind.WRITE, at=done.at)
         if command.alone and done.result is Result.SENT:
             view = view_of(done.mutation, done.attempts, rules.target, None, step)
             return self._views.one(mutation.event_key, view)

@@ -17,7 +17,8 @@ from leadproof.domain.errors import NotFound
 from leadproof.domain.mutation import Answer, AnswerClass, Attempt, Mutation, Reason, Status
 from leadproof.domain.reconciliation import Finding, Look, Next
 from leadproof.domain.records import FoundRecord, LookUp, Presence
-from leadproof.domain.steps import ClaimResult, Settlement, WriteRequest
+from leadproof.domain.review import ReviewState
+from leadproof.domain.steps import ClaimResult, Settlement, TargetRow, WriteRequest
 from leadproof.looking import Ports, Rules, asked_id, effects_on, find_record, question, store_finding
 
 __all__ = ["Looked", "Ports", "Result", "Rules", "Submission", "look", "submit"]
@@ -30,7 +31,8 @@ class Result(StrEnum):
 
     *sent*: a request left, or may have; look. *again*: nothing was applied; a further attempt at `at`. *settled*: the
     check answered, nothing was sent. *waits*: another mutation holds the record. *parked*: the target refuses us; probe
-    at `at`. *gave_up*: out of patience, rejected. *moved*: the row is not where the caller thought.
+    at `at`. *gave_up*: out of patience, rejected. *moved*: the row is not where the caller thought. *look_first*: an
+    earlier attempt may still have landed; look at `at`.
     """
 
     SENT = "sent"
@@ -40,6 +42,7 @@ class Result(StrEnum):
     PARKED = "parked"
     GAVE_UP = "gave_up"
     MOVED = "moved"
+    LOOK_FIRST = "look_first"
 
 
 class Submission(BaseModel):
@@ -76,7 +79,9 @@ def submit(ports: Ports, rules: Rules, mutation_key: str, *, version: int, numbe
         What was done; a lost answer is *sent*, never an exception.
     """
     ledger, target = ports.ledger, rules.target
-    parked = _parked(ports, rules, mutation_key)
+    row = ledger.target(ports.crm.system)
+    down = row if row is not None and row.state != "up" else None
+    parked = _parked(ports, rules, mutation_key, version, down) if down is not None else None
     if parked is not None:
         return parked
     began = ports.clock.monotonic()
@@ -89,8 +94,7 @@ def submit(ports: Ports, rules: Rules, mutation_key: str, *, version: int, numbe
     )
     mutation, attempt = claim.mutation, claim.attempt
     if claim.result is not ClaimResult.WON or attempt is None:
-        result = Result.WAITS if claim.result is ClaimResult.WAITS else Result.MOVED
-        return Submission(result=result, mutation=mutation, attempts=ports.ledger.attempts_of(mutation_key))
+        return _not_won(ports, rules, claim.result, mutation)
     settled = _check(ports, rules, mutation, attempt)
     if isinstance(settled, Submission):
         return settled
@@ -101,36 +105,49 @@ def submit(ports: Ports, rules: Rules, mutation_key: str, *, version: int, numbe
     else:
         answer = ports.crm.write(request)
     ledger.store_answer(mutation_key, number, answer, request_digest=digest)
+    if down is not None and answer.outcome not in {AnswerClass.NOT_SENT, AnswerClass.REFUSES_US}:
+        ledger.mark_target(ports.crm.system, up=True, reason=None)
     return _after(ports, rules, mutation_key, answer)
 
 
-def _parked(ports: Ports, rules: Rules, mutation_key: str) -> Submission | None:
-    """Nothing is claimed while the target refuses us; one look, when it is due, probes whether it still does."""
-    row = ports.ledger.target(ports.crm.system)
-    if row is None or row.state == "up":
-        return None
-    mutation, now = ports.ledger.mutation(mutation_key), ports.clock.now()
-    if mutation is None:
-        return None
-    due = row.checked_at + timedelta(seconds=rules.target.probe_seconds)
-    if now >= due:
+def _not_won(ports: Ports, rules: Rules, result: ClaimResult, mutation: Mutation) -> Submission:
+    """Nothing was claimed and nothing is sent; what stands in the row decides."""
+    attempts = ports.ledger.attempts_of(mutation.mutation_key)
+    if result is ClaimResult.NOT_YET and mutation.status is not Status.RESERVED:
+        at = ports.clock.now() + timedelta(seconds=rules.target.read_spacing_seconds)
+        return Submission(result=Result.LOOK_FIRST, mutation=mutation, attempts=attempts, at=at)
+    moved = Result.WAITS if result is ClaimResult.WAITS else Result.MOVED
+    return Submission(result=moved, mutation=mutation, attempts=attempts)
+
+
+def _parked(ports: Ports, rules: Rules, mutation_key: str, version: int, row: TargetRow) -> Submission | None:
+    """Nothing is claimed while the target refuses us. When its time has come one waiting write probes: it looks, and
+    where it may look it goes on, since only the answer to a write says that writes are taken again."""
+    ledger, system, target = ports.ledger, ports.crm.system, rules.target
+    mutation, now = ledger.mutation(mutation_key), ports.clock.now()
+    if mutation is None or mutation.version != version:
+        return None  # the claim says so
+    if now >= row.checked_at + timedelta(seconds=target.probe_seconds):
+        row = ledger.mark_target(system, up=False, reason=row.reason)  # the others wait for what this one finds
         found = find_record(ports, mutation, history=False)
         if not found.refuses_us:
-            ports.ledger.mark_target(ports.crm.system, up=True, reason=None)
             return None
-        row = ports.ledger.mark_target(ports.crm.system, up=False, reason=found.detail)
-        due = row.checked_at + timedelta(seconds=rules.target.probe_seconds)
-    attempts = ports.ledger.attempts_of(mutation_key)
-    if mutation.status is Status.RESERVED and now >= row.since + timedelta(seconds=rules.target.patience_seconds):
-        step = Settlement(
-            status=Status.REJECTED,
-            reason=Reason.TARGET_REFUSES_US,
-            question=question(rules, Reason.TARGET_REFUSES_US, now),
-        )
-        settled = ports.ledger.settle(mutation_key, version=mutation.version, step=step)
-        result = Result.GAVE_UP if settled.won else Result.MOVED
-        return Submission(result=result, mutation=settled.mutation, attempts=attempts, wake=settled.wake)
+        row = ledger.mark_target(system, up=False, reason=found.detail)
+    attempts = ledger.attempts_of(mutation_key)
+    # patience is each write's own: one that came a moment ago does not pay for how long the target was down before
+    if now >= max(row.since, mutation.updated_at) + timedelta(seconds=target.patience_seconds):
+        return _give_up(ports, rules, mutation, attempts)
+    due = row.checked_at + timedelta(seconds=target.probe_seconds)
     return Submission(result=Result.PARKED, mutation=mutation, attempts=attempts, at=due)
+
+
+def _give_up(ports: Ports, rules: Rules, mutation: Mutation, attempts: tuple[Attempt, ...]) -> Submission:
+    """Out of patience: whatever was sent before was shown to have changed nothing, and a person is asked."""
+    asked = question(rules, Reason.TARGET_REFUSES_US, ports.clock.now())
+    step = Settlement(status=Status.REJECTED, reason=Reason.TARGET_REFUSES_US, question=asked)
+    settled = ports.ledger.settle(mutation.mutation_key, version=mutation.version, step=step)
+    result = Result.GAVE_UP if settled.won else Result.MOVED
+    return Submission(result=result, mutation=settled.mutation, attempts=attempts, wake=settled.wake)
 
 
 def _check(ports: Ports, rules: Rules, mutation: Mutation, attempt: Attempt) -> WriteRequest | Submission:
@@ -143,21 +160,8 @@ def _check(ports: Ports, rules: Rules, mutation: Mutation, attempt: Attempt) -> 
     if _may_skip(ports, rules, mutation, attempt) and compare(intent.fields, mutation.base_state or {}, rules.specs):
         return _request(mutation, record=None)
     found = find_record(ports, mutation, history=True)
-    if found.presence is Presence.UNKNOWN:
-        if found.refuses_us:
-            ports.ledger.mark_target(ports.crm.system, up=False, reason=found.detail)
-        answer = Answer(
-            outcome=AnswerClass.NOT_SENT,
-            detail="the record could not be read before the write",
-            retry_after_seconds=found.retry_after_seconds,
-        )
-        ports.ledger.store_answer(mutation.mutation_key, attempt.number, answer, request_digest=None)
-        return _after(ports, rules, mutation.mutation_key, answer)
-    if _stranger(mutation, found.record):
-        finding = Finding(
-            next=Next.ASK, status=Status.DIVERGENT, reason=Reason.CHANGED_BEFORE_WRITE, verdict=Presence.ONE
-        )
-        return _settle_unsent(ports, rules, mutation, attempt, finding, found=found)
+    if found.refuses_us:
+        ports.ledger.mark_target(ports.crm.system, up=False, reason=found.detail)
     look_ = Look(
         mutation=mutation,
         attempts=(),  # judged as it stands now: what earlier attempts left was settled before this claim could win
@@ -168,7 +172,15 @@ def _check(ports: Ports, rules: Rules, mutation: Mutation, attempt: Attempt) -> 
     finding = reconciliation.find(look_, rules.target, rules.specs, effects_on(ports, mutation, found.record))
     if finding.next is Next.SEND_AGAIN:
         return _request(mutation, record=found.record)
-    return _settle_unsent(ports, rules, mutation, attempt, finding, found=found)
+    if found.presence is not Presence.UNKNOWN and finding.status not in {None, Status.UNCERTAIN}:
+        return _settle_unsent(ports, rules, mutation, attempt, finding, found=found)
+    answer = Answer(
+        outcome=AnswerClass.NOT_SENT,
+        detail="the record could not be read before the write",
+        retry_after_seconds=found.retry_after_seconds,
+    )
+    ports.ledger.store_answer(mutation.mutation_key, attempt.number, answer, request_digest=None)
+    return _after(ports, rules, mutation.mutation_key, answer)
 
 
 def _may_skip(ports: Ports, rules: Rules, mutation: Mutation, attempt: Attempt) -> bool:
@@ -184,17 +196,6 @@ def _may_skip(ports: Ports, rules: Rules, mutation: Mutation, attempt: Attempt) 
     age = ports.clock.now() - intent.base_read_at
     young = timedelta(0) <= age < timedelta(seconds=rules.target.base_age_seconds)
     return young and ports.crm.keeps_history(mutation.target_object, tuple(intent.fields))
-
-
-def _stranger(mutation: Mutation, record: FoundRecord | None) -> bool:
-    """Whether the record is not the one that was planned for: it meanwhile carries another external id, or a create
-    meets a record that is not linked to us. Both are the policy's question, never overwritten."""
-    if record is None:
-        return False
-    ours = mutation.intent.record.external_id
-    if mutation.intent.creates:
-        return record.external_id != ours
-    return record.external_id is not None and record.external_id != ours
 
 
 def _request(mutation: Mutation, *, record: FoundRecord | None) -> WriteRequest:
@@ -233,16 +234,8 @@ def _after(ports: Ports, rules: Rules, mutation_key: str, answer: Answer) -> Sub
         ports.ledger.mark_target(ports.crm.system, up=False, reason=answer.code)
     if answer.outcome not in {AnswerClass.NOT_SENT, AnswerClass.NOT_APPLIED}:
         return Submission(result=Result.SENT, mutation=mutation, attempts=attempts)
-    now = ports.clock.now()
-    if progress.out_of_patience(attempts, rules.target, now):
-        step = Settlement(
-            status=Status.REJECTED,
-            reason=Reason.TARGET_REFUSES_US,
-            question=question(rules, Reason.TARGET_REFUSES_US, now),
-        )
-        settled = ports.ledger.settle(mutation_key, version=mutation.version, step=step)
-        result = Result.GAVE_UP if settled.won else Result.MOVED
-        return Submission(result=result, mutation=settled.mutation, attempts=attempts, wake=settled.wake)
+    if progress.out_of_patience(attempts, rules.target, ports.clock.now()):
+        return _give_up(ports, rules, mutation, attempts)
     return Submission(
         result=Result.AGAIN, mutation=mutation, attempts=attempts, at=progress.again_at(attempts, rules.target)
     )
@@ -264,7 +257,7 @@ def look(ports: Ports, rules: Rules, mutation_key: str) -> Looked:
     row = ports.ledger.target(ports.crm.system)
     if found.refuses_us:
         row = ports.ledger.mark_target(ports.crm.system, up=False, reason=found.detail)
-    elif row is not None and row.state != "up" and found.presence is not Presence.UNKNOWN:
+    elif row is not None and row.state != "up" and _shows_it_up(found, attempts):
         row = ports.ledger.mark_target(ports.crm.system, up=True, reason=None)
     since = attempts[-1].started_at if attempts else mutation.created_at
     look_ = Look(
@@ -277,7 +270,17 @@ def look(ports: Ports, rules: Rules, mutation_key: str) -> Looked:
         now=ports.clock.now(),
     )
     finding = reconciliation.find(look_, rules.target, rules.specs, effects_on(ports, mutation, found.record))
-    settled = store_finding(ports, rules, mutation, finding, found, asked=receipts.review is not None)
+    review = receipts.review
+    asked = review is not None and review.state is ReviewState.OPEN
+    settled = store_finding(ports, rules, mutation, finding, found, asked=asked)
     if not settled.won:
-        return Looked(next=Next.READ_AGAIN, mutation=settled.mutation, attempts=attempts)
+        at = look_.now + timedelta(seconds=rules.target.read_spacing_seconds)
+        return Looked(next=Next.READ_AGAIN, mutation=settled.mutation, attempts=attempts, at=at)
     return Looked(next=finding.next, mutation=settled.mutation, attempts=attempts, at=finding.at, wake=settled.wake)
+
+
+def _shows_it_up(found: LookUp, attempts: tuple[Attempt, ...]) -> bool:
+    """Whether a read shows that the target takes us again; not where it answered this mutation's write with a refusal,
+    since a missing scope lets us read and not write."""
+    refused = bool(attempts) and attempts[-1].outcome is AnswerClass.REFUSES_US
+    return found.presence is not Presence.UNKNOWN and not refused
