@@ -8,6 +8,7 @@ from activities.messages import Book
 from leadproof.domain.errors import NotFound
 from leadproof.domain.events import Lead
 from leadproof.domain.progress import MutationView, Step, view_of
+from leadproof.domain.review import ReviewState
 from leadproof.ports import Ledger
 from leadproof.rulebook import Rulebook
 
@@ -46,8 +47,11 @@ class Views:
         receipts = self._ledger.receipts(mutation_key)
         if receipts is None:
             raise NotFound("no mutation stands under this key")
+        review = receipts.review
+        if review is not None and review.state is not ReviewState.OPEN:
+            review = None  # an answered question is evidence, and nothing that anybody waits for
         target = self._rulebook.policy(receipts.mutation.policy_version).targets[receipts.mutation.target_system]
-        return view_of(receipts.mutation, receipts.attempts, target, receipts.review, step)
+        return view_of(receipts.mutation, receipts.attempts, target, review, step)
 
     def workflow_of(self, event_key: str | None) -> str | None:
         return self.lead(event_key).workflow_id if event_key is not None else None
