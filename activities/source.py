@@ -24,6 +24,9 @@ from leadproof.rulebook import Rulebook
 _SAME_WRITE = timedelta(seconds=1)
 """Fields of one request stand in a record's history within this time of each other."""
 
+_US = "us"
+"""What a record's history and its last change say of our own writes; see `leadproof.domain.records`."""
+
 
 class SourceActivities:
     """Args:
@@ -114,14 +117,25 @@ class SourceActivities:
         field = self._our_field(lead.source_system, changed, policy)
         if field is None:
             return None
-        change = next((c for c in record.history.get(field, ()) if abs(c.at - lead.occurred_at) <= _SAME_WRITE), None)
-        if change is None:
+        if not record.history:
+            return self._echo_without_history(record, field)
+        near = [c for c in record.history.get(field, ()) if abs(c.at - lead.occurred_at) <= _SAME_WRITE]
+        if not near:
             return None
+        # the event is about one change: a person's and ours can stand within the same second
+        change = min(near, key=lambda c: abs(c.at - lead.occurred_at))
         for marker in record.history.get(MARKER, ()):
             together = abs(marker.at - change.at) <= _SAME_WRITE and marker.by == change.by
             if together and marker.value and self._ledger.wrote(marker.value, field, change.value):
                 return str(marker.value)
         return None
+
+    def _echo_without_history(self, record: FoundRecord, field: str) -> str | None:
+        """Where no history says more: we changed the record last, and it carries the marker of what we wrote."""
+        if record.changed_by != _US or record.marker is None:
+            return None
+        written = self._ledger.wrote(record.marker, field, record.fields.get(field))
+        return record.marker if written else None
 
     def _as_sent(self, lead: Lead) -> LeadSnapshot:
         sent = (lead.lead or {}).get("lead", {})
