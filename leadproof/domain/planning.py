@@ -49,7 +49,8 @@ def settle_verdicts(
     """The guard's verdicts once the target records are known.
 
     A create that met a record which is not linked to this lead is the policy's question, never a second record; any
-    other action on a record that does not exist is refused; what depends on a refused action is refused too.
+    other action on a record that neither exists nor is created before it is refused; what depends on a refused action
+    is refused too.
     """
     settled: list[GuardedAction] = []
     for guard in guarded:
@@ -59,8 +60,7 @@ def settle_verdicts(
         elif refused:
             settled.append(_refuse(guard, f"it depends on action {refused[0]}, which was refused"))
         else:
-            state = targets[guard.action.target_system, guard.action.target_object]
-            settled.append(_against_record(guard, state.found, own_external_id, policy))
+            settled.append(_against_record(guard, targets, settled, own_external_id, policy))
     return tuple(settled)
 
 
@@ -68,22 +68,45 @@ def _refuse(guard: GuardedAction, why: str) -> GuardedAction:
     return guard.model_copy(update={"verdict": Verdict.REFUSED, "why": why})
 
 
-def _against_record(guard: GuardedAction, found: LookUp, own_external_id: str, policy: Policy) -> GuardedAction:
-    record = found.record
-    if guard.action.kind is not ActionKind.CREATE:
-        if found.presence is Presence.ABSENT:
+def _against_record(
+    guard: GuardedAction,
+    targets: Mapping[tuple[str, str], TargetState],
+    before: Sequence[GuardedAction],
+    own_external_id: str,
+    policy: Policy,
+) -> GuardedAction:
+    action = guard.action
+    state = targets.get((action.target_system, action.target_object))
+    if state is None:
+        return _refuse(guard, "nothing here can write to the target")
+    record = state.found.record
+    if action.kind is not ActionKind.CREATE:
+        if state.found.presence is Presence.ABSENT and not _made_before(action, before):
             return _refuse(guard, "there is no record to write to")
         return guard
-    if guard.verdict is not Verdict.ALLOWED or record is None or record.external_id == own_external_id:
+    if record is None or record.external_id == own_external_id:
         return guard
-    if record.external_id is None and policy.targets[guard.action.target_system].found_unlinked == "link":
+    if record.external_id is None and policy.targets[action.target_system].found_unlinked == "link":
         return guard
     why = (
         "a record with the same e-mail stands there and is not linked to this lead"
         if record.external_id is None
         else "the record that was found is linked to another lead"
     )
-    return guard.model_copy(update={"verdict": Verdict.FOR_A_PERSON, "why": why, "queue": guard.queue or "default"})
+    return guard.model_copy(
+        update={
+            "verdict": Verdict.FOR_A_PERSON,
+            # who approves for another reason is told this one as well
+            "why": f"{guard.why}; {why}" if guard.why else why,
+            "queue": guard.queue or "default",
+        }
+    )
+
+
+def _made_before(action: Action, before: Sequence[GuardedAction]) -> bool:
+    needed = (before[ordinal].action for ordinal in action.depends_on)
+    where = (action.target_system, action.target_object)
+    return any(a.kind is ActionKind.CREATE and (a.target_system, a.target_object) == where for a in needed)
 
 
 def mutations_from(
