@@ -17,6 +17,7 @@ from leadproof.domain.steps import (
     Applied,
     Arrival,
     Claim,
+    Counts,
     QuarantineEntry,
     Question,
     Receipts,
@@ -185,6 +186,10 @@ class Ledger(Protocol):
         """Newest first."""
         ...
 
+    def counts(self) -> Counts:
+        """The numbers that metrics show."""
+        ...
+
     def quarantined_entry(self, delivery_digest: str, position: int) -> QuarantineEntry | None: ...
 
     def close_quarantined(self, delivery_digest: str, position: int, *, state: str) -> QuarantineEntry | None:
@@ -294,3 +299,11 @@ class Ledger(Protocol):
         ...
 
     def policy_text(self, version: str) -> str | None: ...
+
+    def ping(self) -> None:
+        """Ask whether the ledger answers.
+
+        Raises:
+            LedgerUnavailable: it does not.
+        """
+        ...

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from datetime import timedelta
 from typing import Any, Final
 
@@ -56,17 +57,17 @@ def create_app(settings: Settings, *, ledger: Ledger, client: Client, policy: Po
     for part in (
         Webhooks(settings=settings, intake=intake, clock=clock, metrics=metrics),
         Api(ledger=ledger, intake=intake, policy=policy, tokens=tokens, metrics=metrics),
-        Reviews(ledger=ledger, decisions=decisions, tokens=tokens, metrics=metrics),
+        Reviews(ledger=ledger, decisions=decisions, policy=policy, tokens=tokens, clock=clock, metrics=metrics),
         Quarantine(ledger=ledger, intake=intake, tokens=tokens, metrics=metrics),
     ):
         app.include_router(part.router())
-    _add_probes(app, ledger, client, policy, metrics)
+    _add_probes(app, ledger, client, metrics)
     problems.install(app)
     _describe(app)
     return app
 
 
-def _add_probes(app: FastAPI, ledger: Ledger, client: Client, policy: Policy, metrics: Metrics) -> None:
+def _add_probes(app: FastAPI, ledger: Ledger, client: Client, metrics: Metrics) -> None:
     @app.get("/healthz", tags=["operation"], response_model=None)
     async def healthz() -> JSONResponse:
         """Alive."""
@@ -76,7 +77,7 @@ def _add_probes(app: FastAPI, ledger: Ledger, client: Client, policy: Policy, me
     async def readyz() -> JSONResponse:
         """Able to start workflows: the ledger and Temporal answer."""
         try:
-            await off_loop(lambda: ledger.policy_text(policy.version))
+            await off_loop(ledger.ping)
             await client.workflow_service.describe_namespace(
                 DescribeNamespaceRequest(namespace=client.namespace), timeout=_LOOK
             )
@@ -88,7 +89,9 @@ def _add_probes(app: FastAPI, ledger: Ledger, client: Client, policy: Policy, me
 
     @app.get("/metrics", tags=["operation"], response_model=None)
     async def metrics_text() -> Response:
-        """Counters, for Prometheus."""
+        """Counters, and what the ledger holds where it answers; for Prometheus."""
+        with contextlib.suppress(*problems.OUT_OF_REACH):
+            metrics.standing(await off_loop(ledger.counts))
         return Response(metrics.text(), media_type=CONTENT_TYPE)
 
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+
+from leadproof.domain.steps import Counts
 
 CONTENT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
 _SECONDS: Final = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5)
@@ -41,6 +43,18 @@ class Metrics:
             registry=self._registry,
         )
 
+        self._leads = Gauge("leadproof_leads", "Leads by outcome", ("outcome",), registry=self._registry)
+        self._mutations = Gauge("leadproof_mutations", "Mutations by status", ("status",), registry=self._registry)
+        self._reviews = Gauge(
+            "leadproof_reviews_open", "Open review items by queue", ("queue",), registry=self._registry
+        )
+        self._held = Gauge("leadproof_quarantine_held", "Entries that wait in quarantine", registry=self._registry)
+        self._oldest = Gauge(
+            "leadproof_oldest_unfinished_seconds",
+            "Age of the oldest lead without a final outcome, 0 where there is none",
+            registry=self._registry,
+        )
+
     def delivery(self, source: str, status: int) -> None:
         self._deliveries.labels(source, str(status)).inc()
 
@@ -54,6 +68,18 @@ class Metrics:
 
     def decision(self, verdict: str) -> None:
         self._decisions.labels(verdict).inc()
+
+    def standing(self, counts: Counts) -> None:
+        """Take over what the ledger holds now."""
+        for outcome, leads in counts.leads.items():
+            self._leads.labels(outcome.value).set(leads)
+        for status, mutations in counts.mutations.items():
+            self._mutations.labels(status.value).set(mutations)
+        self._reviews.clear()  # a queue without an open item is not in the counts
+        for queue, items in counts.reviews_open.items():
+            self._reviews.labels(queue).set(items)
+        self._held.set(counts.quarantine_held)
+        self._oldest.set(counts.oldest_unfinished_seconds or 0)
 
     def text(self) -> bytes:
         """Everything, as Prometheus reads it."""

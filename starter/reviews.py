@@ -8,6 +8,7 @@ from fastapi import APIRouter, Depends, Request
 from fastapi.responses import JSONResponse
 
 from leadproof.domain.errors import MalformedDecision, MalformedDelivery, NotFound
+from leadproof.domain.policy import Policy
 from leadproof.domain.review import (
     DecisionVerdict,
     ReviewDecision,
@@ -16,9 +17,11 @@ from leadproof.domain.review import (
     allowed_decisions,
     parse_decision,
 )
+from leadproof.domain.shown import shown_digest
 from leadproof.domain.steps import Receipts
+from leadproof.domain.unanswered import may_attempt_again
 from leadproof.inbound import strict_json
-from leadproof.ports import Ledger
+from leadproof.ports import Clock, Ledger
 from leadproof.settings import ApiToken
 from starter import problems
 from starter.api import Limit, Text, check_key
@@ -27,17 +30,26 @@ from starter.bodies import check_json, raw_body
 from starter.decisions import Decided, Decisions
 from starter.metrics import Metrics
 from starter.off_loop import off_loop
-from starter.rows import mutation_answer, page, row, shown_digest
+from starter.rows import mutation_answer, page, row
 from starter.webhooks import json_body
-
-_ABSENT = "absent"
 
 
 class Reviews:
     """The routes of the review queue."""
 
-    def __init__(self, *, ledger: Ledger, decisions: Decisions, tokens: Tokens, metrics: Metrics) -> None:
+    def __init__(
+        self,
+        *,
+        ledger: Ledger,
+        decisions: Decisions,
+        policy: Policy,
+        tokens: Tokens,
+        clock: Clock,
+        metrics: Metrics,
+    ) -> None:
         self._ledger = ledger
+        self._policy = policy
+        self._clock = clock
         self._decisions = decisions
         self._tokens = tokens
         self._metrics = metrics
@@ -95,11 +107,29 @@ class Reviews:
         lead = self._ledger.lead(item.event_key)
         return {
             **row(item),
-            "allowed": _allowed(item, receipts),
+            "allowed": self._allowed(item, receipts),
             "lead": row(lead) if lead is not None else None,
             "mutation": mutation_answer(receipts) if receipts is not None else None,
-            "shown_digest": shown_digest(item, receipts),
+            "shown_digest": shown_digest(item, receipts.mutation if receipts is not None else None),
         }
+
+    def _allowed(self, item: ReviewItem, receipts: Receipts | None) -> list[str]:
+        """What can be decided as it stands now; the ledger looks again when it is."""
+        if item.state is not ReviewState.OPEN:
+            return []
+        if receipts is None:
+            return sorted(allowed_decisions(status=None, reason=None))
+        mutation = receipts.mutation
+        target = self._policy.targets.get(mutation.target_system)
+        absent = target is not None and may_attempt_again(
+            receipts.attempts,
+            receipts.observations,
+            status=mutation.status,
+            creates=mutation.creates,
+            quiescence=target.quiescence,
+            now=self._clock.now(),
+        )
+        return sorted(allowed_decisions(status=mutation.status, reason=mutation.reason, absence_established=absent))
 
 
 def _decision(body: bytes, review_id: str) -> ReviewDecision:
@@ -113,17 +143,6 @@ def _decision(body: bytes, review_id: str) -> ReviewDecision:
         return parse_decision([sent])
     except (MalformedDelivery, MalformedDecision) as error:
         raise problems.malformed(str(error)) from None
-
-
-def _allowed(item: ReviewItem, receipts: Receipts | None) -> list[str]:
-    if item.state is not ReviewState.OPEN:
-        return []
-    if receipts is None:
-        return sorted(allowed_decisions(status=None, reason=None))
-    last = receipts.observations[-1] if receipts.observations else None
-    mutation = receipts.mutation
-    absent = last is not None and last.verdict == _ABSENT
-    return sorted(allowed_decisions(status=mutation.status, reason=mutation.reason, absence_established=absent))
 
 
 def _answer(decided: Decided, shown: dict[str, Any]) -> JSONResponse:

@@ -7,10 +7,8 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from leadproof.domain import keys
 from leadproof.domain.events import Lead
 from leadproof.domain.mutation import Mutation
-from leadproof.domain.review import ReviewItem
 from leadproof.domain.steps import Receipts
 
 
@@ -32,13 +30,6 @@ def mutation_answer(receipts: Receipts) -> dict[str, Any]:
         "review": row(receipts.review) if receipts.review is not None else None,
         "decisions": [row(decision) for decision in receipts.decisions],
     }
-
-
-def shown_digest(item: ReviewItem, receipts: Receipts | None) -> str:
-    """Digest of what a decider is shown, for the decision to name."""
-    mutation = row(receipts.mutation) if receipts is not None else {}
-    shown = {name: mutation.get(name) for name in ("base_state", "intended_state", "observed_state", "differences")}
-    return keys.digest(["shown/1", item.review_id, str(item.version), shown])
 
 
 def page(items: Iterable[BaseModel], following: str | None) -> dict[str, Any]:

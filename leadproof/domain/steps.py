@@ -213,3 +213,23 @@ class Receipts(BaseModel):
     observations: tuple[Observation, ...] = ()
     review: ReviewItem | None = None
     decisions: tuple[DecisionRow, ...] = ()
+
+
+class Counts(BaseModel):
+    """How much there is of what.
+
+    Attributes:
+        mutations: rows per status.
+        leads: rows per outcome.
+        oldest_unfinished_seconds: age of the oldest event without a final outcome; `None` where there is none.
+        reviews_open: open items per queue.
+        quarantine_held: entries that wait in quarantine.
+    """
+
+    model_config = _FROZEN
+
+    mutations: dict[Status, int]
+    leads: dict[Outcome, int]
+    oldest_unfinished_seconds: float | None
+    reviews_open: dict[str, int]
+    quarantine_held: int

@@ -10,39 +10,18 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Generic, TypeVar
 
-from pydantic import BaseModel, ConfigDict
 from sqlalchemy import Column, ColumnElement, RowMapping, Table, and_, false, func, or_, select
 
 from leadproof.domain.events import Lead, Outcome
 from leadproof.domain.mutation import Mutation, Status
 from leadproof.domain.review import ReviewItem, ReviewState
-from leadproof.domain.steps import QuarantineEntry
+from leadproof.domain.steps import Counts, QuarantineEntry
 from leadproof.ledger.rows import to_entry, to_item, to_lead, to_mutation
 from leadproof.ledger.tables import LEAD_EVENT, MUTATION, QUARANTINE, REVIEW_ITEM
 from leadproof.ledger.transaction import Store, Transaction
 
 T = TypeVar("T")
 MOST_A_PAGE = 500
-
-
-class Counts(BaseModel):
-    """How much there is of what.
-
-    Attributes:
-        mutations: rows per status.
-        leads: rows per outcome.
-        oldest_unfinished_seconds: age of the oldest event without a final outcome; `None` where there is none.
-        reviews_open: open items per queue.
-        quarantine_held: entries that wait in quarantine.
-    """
-
-    model_config = ConfigDict(frozen=True)
-
-    mutations: dict[Status, int]
-    leads: dict[Outcome, int]
-    oldest_unfinished_seconds: float | None
-    reviews_open: dict[str, int]
-    quarantine_held: int
 
 
 @dataclass(frozen=True)

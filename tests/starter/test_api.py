@@ -151,7 +151,7 @@ CALLS = [
 @pytest.mark.parametrize(("method", "path", "right"), CALLS)
 async def test_every_call_needs_a_token_with_its_right(door: Door, method: str, path: str, right: str) -> None:
     for headers in ({}, *({"authorization": text} for text in ("Bearer", "Bearer wrong", "Basic YTpi", "Bearer ☂"))):
-        given = {name: value.encode() for name, value in headers.items()}
+        given = [(name.encode(), value.encode()) for name, value in headers.items()]
         answer = await door.http.request(method, path, headers=given)
         assert answer.status_code == 401, headers
         assert answer.headers["www-authenticate"] == "Bearer"
@@ -194,6 +194,7 @@ async def test_no_page_tells_what_is_personal(door: Door) -> None:
     text = (await door.http.get("/metrics")).text
     assert 'leadproof_events_total{result="started",source="website"} 1.0' in text
     assert "leadproof_acknowledgement_seconds_bucket" in text
+    assert 'leadproof_leads{outcome="working"} 2.0' in text
 
 
 @pytest.mark.parametrize(
