@@ -12,16 +12,17 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypeVar
 
 import httpx
-from starter.app import create_app
 from temporalio.client import Client, WorkflowHandle
 
 from leadproof.clock import SystemClock
 from leadproof.domain import keys
-from leadproof.domain.events import Lead, Outcome
+from leadproof.domain.events import Lead, LeadEvent, Outcome
+from leadproof.domain.field_catalog import CATALOG
 from leadproof.domain.mutation import Mutation
 from leadproof.domain.policy import Policy
 from leadproof.domain.policy_text import parse_policy
@@ -30,6 +31,7 @@ from leadproof.ledger.store import SqlLedger
 from leadproof.ports import Crm
 from leadproof.settings import Settings, load
 from sandbox.server import running
+from starter.app import create_app
 from tests.sandbox.control import Control
 from workers.compose import compose, crms_of, open_ledger
 from workers.lifecycle import leads_worker
@@ -135,6 +137,23 @@ class House:
         await self.deliver(self.creation(record_id))
         return record_id, self.key_of(record_id)
 
+    def admitted(self, record_id: str) -> LeadEvent:
+        """The lead event that the delivery of a creation makes."""
+        occurrence = keys.occurrence(["contact.creation", None, "1"])
+        return LeadEvent(
+            event_key=self.key_of(record_id),
+            tenant=self.settings.tenant,
+            environment=self.settings.environment,
+            source_system="hubspot",
+            source_record_id=record_id,
+            event_kind="contact.creation",
+            occurrence=occurrence,
+            occurred_at=datetime.now(UTC),
+            fingerprint=keys.event_fingerprint(event_kind="contact.creation", occurrence=None, lead={}, specs=CATALOG),
+            lead={"lead": {}, "extra": {}},
+            policy_version="embedded-1",
+        )
+
     def key_of(self, record_id: str) -> str:
         return keys.event_key(
             tenant=self.settings.tenant,
@@ -167,12 +186,9 @@ class House:
         return self.client.get_workflow_handle(lead.workflow_id)
 
     def writes(self, record_id: str) -> list[dict[str, Any]]:
-        """Requests that reached the witness and changed this record, by its id in path or body."""
-        return [
-            row
-            for row in self.control.requests("contacts.write")
-            if record_id in row["path"] or record_id in str(row["body"])
-        ]
+        """Writes to this record by its id, as the witness received them."""
+        written = self.control.requests("contacts.write")
+        return [row for row in written if row["path"].partition("?")[0].endswith(f"/{record_id}")]
 
     def properties(self, record_id: str) -> dict[str, Any]:
         found: dict[str, Any] = self.control.record(record_id)["properties"]
@@ -227,6 +243,7 @@ async def a_house(
                 "LEADPROOF_HUBSPOT_PORTAL_ID": str(PORTAL),
                 "LEADPROOF_HUBSPOT_APP_ID": str(APP),
                 "LEADPROOF_HUBSPOT_WEBHOOK_SECRETS": SECRET,
+                "LEADPROOF_SWEEP_AGE_SECONDS": "1",
             },
             dotenv=None,
         )

@@ -5,15 +5,17 @@ from __future__ import annotations
 import asyncio
 import uuid
 
+import pytest
 from temporalio.api.common.v1 import WorkflowExecution
 from temporalio.api.enums.v1 import ResetReapplyType
-from temporalio.api.workflowservice.v1 import DeleteWorkflowExecutionRequest, ResetWorkflowExecutionRequest
+from temporalio.api.workflowservice.v1 import ResetWorkflowExecutionRequest
 from temporalio.client import WorkflowExecutionStatus
 from temporalio.service import RPCError
 
 from activities.sweep import Swept
 from leadproof.domain.events import Outcome
 from leadproof.domain.mutation import Reason, Status
+from leadproof.domain.steps import Arrival
 from tests.support.house import House, eventually
 from tests.workflows.test_reviews import BIG
 from workflows.contract import LEADS_QUEUE, SWEEP_WORKFLOW
@@ -41,10 +43,10 @@ async def _reset(house: House, workflow_id: str, event_id: int) -> None:
 async def test_a_reset_run_makes_no_second_effect(house: House) -> None:
     record_id, key = await house.lead()
     await house.outcome(key, Outcome.DONE)
-    history = await house.handle(key).fetch_history()
-    completed = [e.event_id for e in history.events if e.HasField("workflow_task_completed_event_attributes")]
-    for event_id in completed:
-        await _reset(house, f"lead:{key}", event_id)
+    for place in (-1, 2, 1, 0):  # backwards: a run that was reset finds its outcome and is shorter
+        history = await house.handle(key).fetch_history()
+        completed = [e.event_id for e in history.events if e.HasField("workflow_task_completed_event_attributes")]
+        await _reset(house, f"lead:{key}", completed[place])
         assert await house.client.get_workflow_handle(f"lead:{key}").result() == Outcome.DONE
     assert len(house.writes(record_id)) == 1
 
@@ -101,30 +103,19 @@ async def test_a_run_that_ends_twice_without_an_outcome_becomes_a_question(house
     assert lead.run == 1
 
 
-async def test_a_redelivery_after_the_run_was_deleted_is_refused_by_the_ledger(house: House) -> None:
+async def test_a_redelivery_after_temporal_has_forgotten_the_run_is_refused_by_the_ledger(house: House) -> None:
+    # the row of a lead whose run Temporal does not know: what retention leaves
     record_id = house.contact()
     event = house.creation(record_id)
-    await house.deliver(event)
     key = house.key_of(record_id)
-    await house.outcome(key, Outcome.DONE)
-    handle = house.handle(key)
-    await handle.result()
-    await house.client.workflow_service.delete_workflow_execution(
-        DeleteWorkflowExecutionRequest(
-            namespace=house.client.namespace, workflow_execution=WorkflowExecution(workflow_id=f"lead:{key}")
-        )
-    )
-
-    async def gone() -> bool:
-        try:
-            await handle.describe()
-        except RPCError:
-            return True
-        return False
-
-    await eventually(gone)
-    assert (await house.deliver(event))["duplicate"] == 1
-    assert len(house.writes(record_id)) == 1
+    house.ledger.admit([Arrival(event=house.admitted(record_id))])
+    house.ledger.close_event(key, Outcome.GONE)
+    assert await house.deliver(event) == {
+        "received": 1, "started": 0, "duplicate": 1, "conflict": 0, "ignored": 0, "echo": 0, "quarantined": 0,
+    }  # fmt: skip
+    with pytest.raises(RPCError, match="not found"):
+        await house.handle(key).describe()
+    assert house.writes(record_id) == []
 
 
 async def test_a_mutation_waits_for_the_one_that_holds_its_record(house: House) -> None:
