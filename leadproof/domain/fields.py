@@ -77,10 +77,7 @@ def _text(spec: FieldSpec, value: object) -> str:
 
 
 def _folded(text: str) -> str:
-    # case folding can leave the normal form and the normal form can leave case folding, so both until nothing moves
-    while (again := unicodedata.normalize("NFC", text.casefold())) != text:
-        text = again
-    return text
+    return unicodedata.normalize("NFC", text.casefold())  # case folding takes some letters apart
 
 
 def _email(spec: FieldSpec, value: object) -> str:

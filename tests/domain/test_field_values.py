@@ -7,6 +7,8 @@ import pytest
 from leadproof.domain.field_catalog import CATALOG, CONSENT, FIRST_TOUCH, PROTECTED, specs_for
 from leadproof.domain.field_values import LONGEST_TEXT, ValueRefused, usable_value
 from leadproof.domain.fields import FieldType
+from leadproof.domain.policy import TargetField
+from leadproof.domain.records import MARKER
 from tests.domain.samples import changed, policy
 
 
@@ -72,6 +74,14 @@ def test_an_unusable_value_is_refused(field: str, value: Any, says: str) -> None
 
     assert says in str(refused.value)
     assert field in str(refused.value)
+
+
+def test_what_is_ours_alone_stays_so_under_a_policy_that_was_not_checked() -> None:
+    target = policy().targets["hubspot"].model_copy(update={"fields": {MARKER: TargetField(property="m")}})
+    lax = policy().model_copy(update={"targets": {"hubspot": target}})
+
+    with pytest.raises(ValueRefused):
+        usable_value(lax, "hubspot", MARKER, "x")
 
 
 def test_a_target_without_owners_or_stages_takes_none() -> None:
