@@ -111,7 +111,11 @@ class FieldDescription(BaseModel):
 
 
 class Description(BaseModel):
-    """What a target says of itself, for checking a policy and a configuration before they are trusted."""
+    """What a target says of itself, for checking a policy and a configuration before they are trusted.
+
+    Attributes:
+        fields: our field name to the target's definition; a field that the target does not have is not there.
+    """
 
     model_config = ConfigDict(frozen=True)
 
