@@ -40,6 +40,7 @@ def demo(
         with stack.running():
             for line in addresses_of(stack):
                 say(f"  {line}")
+            stack.switch_webhooks(on=False)  # the show delivers recordings itself
             rows = asyncio.run(_play(stack))
             _say_result(rows)
             wrong = [f"{row.lead}: {announced}" for row in rows for announced in row.wrong]
@@ -47,7 +48,15 @@ def demo(
                 if wrong:
                     raise CommandRefused(f"{len(wrong)} outcome(s) are not as announced")
                 return
-            for line in ("", "Everything stays up until Ctrl-C.", *addresses_of(stack)):
+            stack.switch_webhooks(on=True)
+            for line in (
+                *(
+                    "",
+                    "Everything stays up until Ctrl-C; contacts that are changed in the sandbox come as webhooks now.",
+                ),
+                *addresses_of(stack),
+                "What waits for a person: leadproof review list, leadproof review decide REVIEW_ID DECISION",
+            ):
                 say(line)
             stack.wait()
     except StoppedEarly:
@@ -66,7 +75,7 @@ async def _play(stack: Stack) -> list[Row]:
     from workers.connect import connect
 
     say("")
-    say("Recorded webhooks, each delivered more than once, and what goes wrong on purpose:")
+    say("Recorded webhooks, each delivered more than once, and things broken on purpose:")
     token = {"Authorization": f"Bearer {stack.secrets.api_token}"}
     temporal = await connect(load(stack.variables, dotenv=None))
     witness = Witness(stack.addresses.sandbox or "")
@@ -74,7 +83,6 @@ async def _play(stack: Stack) -> list[Row]:
         shows = [Show(stack, api, temporal, witness, Row(name)) for name in (*SCENES, *BIG_SCENES)]
         keeper = asyncio.create_task(_keep(stack))
         try:
-            await witness.webhooks_off()  # the recordings are delivered by hand
             small, big = shows[: len(SCENES)], shows[len(SCENES) :]
             records = await _deliver_big(big)
             await asyncio.gather(

@@ -10,7 +10,8 @@ from console.witness import PERSON
 
 MARKER = "leadproof_effect"
 OWNER = "hubspot_owner_id"
-A_SELLER = "502"
+A_SELLER = "503"
+"""Whom the policy's rules give none of these contacts."""
 
 SMALL = {"company": "Brightwater Tools", "numemployees": "25-50", "country": "Ireland"}
 BIG = {"company": "Northgate Holdings", "numemployees": "1000+", "country": "France"}
@@ -52,7 +53,7 @@ async def answer_lost(show: Show) -> None:
     """HubSpot applies the write and closes the connection without an answer."""
     record = await show.witness.person_saves(person("Bo", "Chen", SMALL))
     await show.witness.arm("drop_after_apply", record)
-    await show.deliver("contact-creation", record)
+    await _delivered_twice(show, record)
     show.say("the answer to its write is lost after HubSpot applied it")
     mutation = await show.until_mutation(record, _observed, "a lost answer is settled by reading back")
     outcomes = [attempt["outcome"] for attempt in mutation["attempts"]]
@@ -68,7 +69,7 @@ async def edited_unseen(show: Show) -> None:
     """A person gives the contact an owner in the instant before our write lands."""
     record = await show.witness.person_saves(person("Cleo", "Ward", SMALL))
     await show.witness.arm("human_edit", record, fields={OWNER: A_SELLER}, user=PERSON, moment="before_write")
-    await show.deliver("contact-creation", record)
+    await _delivered_twice(show, record)
     show.say("a person sets the owner in the instant before our write")
     mutation = await show.until_mutation(record, _divergent("overwrote_unseen_edit"), "the overwritten edit is noticed")
     lost = [difference["lost"] for difference in mutation["differences"] if difference["lost"] is not None]
@@ -97,7 +98,9 @@ async def edited_while_waiting(show: Show, record: str) -> None:
     mutation = await show.until_mutation(record, _asks, "a big company waits for a person")
     lead = await show.lead(mutation["event_key"])
     await show.witness.person_saves({OWNER: A_SELLER}, record)
-    show.say("a person gives it an owner in HubSpot while it waits")
+    show.say("a person gives it an owner in HubSpot while it waits; the event is delivered again, too")
+    again = await show.deliver("contact-creation-retry", record)
+    show.expect(again["duplicate"] == 1, "a second delivery starts nothing")
     await show.approve_by_signal(lead["workflow_id"], mutation["review"])
     mutation = await show.until_mutation(record, _divergent("changed_before_write"), "the check before the write stops")
     show.say("the check before the write saw it: nothing was sent, a person is asked")
@@ -117,6 +120,12 @@ BIG_SCENES: dict[str, Callable[[Show, str], Awaitable[None]]] = {
     "Eli, too late": edited_while_waiting,
 }
 """Scenes about two big companies that come in one delivery."""
+
+
+async def _delivered_twice(show: Show, record: str) -> None:
+    first = await show.deliver("contact-creation", record)
+    second = await show.deliver("contact-creation-retry", record)
+    show.expect((first["started"], second["duplicate"]) == (1, 1), "two deliveries of one event start one run")
 
 
 def _observed(mutation: dict[str, Any]) -> bool:

@@ -26,7 +26,7 @@ from console.tables import warn
 from leadproof.domain.errors import ConfigurationRefused
 from leadproof.settings import Settings
 
-START_SECONDS = 50.0
+START_SECONDS = 90.0
 _LOOK_SECONDS = 0.05
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 30.0
 _STEADY_SECONDS = 60.0
@@ -113,6 +113,14 @@ class Stack:
         if self._stop.wait(seconds):
             raise StoppedEarly
 
+    def switch_webhooks(self, *, on: bool) -> None:
+        """Let the sandbox deliver what changes in it to the starter, or keep it to itself."""
+        target = f"{self.addresses.starter}/webhooks/hubspot"
+        asked = {"target": target, "secret": self.secrets.hubspot, "on": on}
+        httpx.post(
+            f"{self.addresses.sandbox}/_sandbox/webhooks", json=asked, timeout=5, trust_env=False
+        ).raise_for_status()
+
     def as_json(self) -> dict[str, Any]:
         return embedded.as_json(self.addresses, self.secrets, [self._child("worker").pid])
 
@@ -143,7 +151,9 @@ class Stack:
         self._children.remove(migration)
         with httpx.Client(timeout=2, trust_env=False) as client:
             if self.addresses.sandbox:
-                self._switch_webhooks_on(client, self.addresses.sandbox, deadline)
+                health = f"{self.addresses.sandbox}/_sandbox/health"
+                self._until(lambda: _answers(client, health), "the sandbox", deadline)
+                self.switch_webhooks(on=True)
             grace = self._settings.shutdown_seconds + 5
             worker = self._spawn("worker", [sys.executable, "-m", "console", "worker"], grace=grace)
             self._spawn("starter", [sys.executable, "-m", "console", "starter"], grace=10)
@@ -162,13 +172,6 @@ class Stack:
             starter=claim(wanted.starter, what="the starter", option="--starter-port"),
             sandbox=None if sandbox is None else claim(sandbox, what="the sandbox", option="--sandbox-port"),
         )
-
-    def _switch_webhooks_on(self, client: httpx.Client, sandbox: str, deadline: float) -> None:
-        self._until(lambda: _answers(client, f"{sandbox}/_sandbox/health"), "the sandbox", deadline)
-        target = f"{self.addresses.starter}/webhooks/hubspot"
-        client.post(
-            f"{sandbox}/_sandbox/webhooks", json={"target": target, "secret": self.secrets.hubspot, "on": True}
-        ).raise_for_status()
 
     def _spawn(self, name: str, command: list[str], *, grace: float) -> Child:
         child = Child(name, command, self._environment(), self._data_dir.log_of(name), grace)

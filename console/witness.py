@@ -33,9 +33,6 @@ class Witness:
         fault = {"provider": _PROVIDER, "operation": "contacts.write", "kind": kind, "times": 1, "match": record_id}
         (await self._client.post("/faults", json={**fault, "args": args})).raise_for_status()
 
-    async def webhooks_off(self) -> None:
-        (await self._client.post("/webhooks", json={"on": False})).raise_for_status()
-
     async def writes(self, record_id: str) -> list[dict[str, Any]]:
         """Every write that HubSpot received for this record and carried out."""
         answer = await self._client.get("/requests", params={"provider": _PROVIDER, "operation": "contacts.write"})
