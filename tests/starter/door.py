@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
-import hmac
 import json
 import uuid
 from collections.abc import AsyncIterator
@@ -21,6 +18,7 @@ from leadproof.domain import keys
 from leadproof.domain.policy_text import parse_policy
 from leadproof.settings import Settings, load
 from starter.app import create_app
+from tests.starter.signing import hubspot_headers, standard_headers
 from tests.support.ledgers import START, HandClock, OwnedLedger, sqlite_ledger
 
 PUBLIC = "https://leads.example.com"
@@ -91,15 +89,9 @@ class Door:
     def signed(
         self, body: bytes, *, secret: str = SECRET, age: float = 0, query: str = "", url: str = PUBLIC
     ) -> dict[str, str]:
-        """Headers of a HubSpot delivery, signed by its documentation and not by our own code."""
-        stamp = str(milliseconds(self.clock.now()) - int(age * 1000))
-        text = f"POST{url}/webhooks/hubspot{query}".encode() + body + stamp.encode()
-        signature = base64.b64encode(hmac.new(secret.encode(), text, hashlib.sha256).digest()).decode()
-        return {
-            "content-type": "application/json",
-            "x-hubspot-signature-v3": signature,
-            "x-hubspot-request-timestamp": stamp,
-        }
+        """Headers of a HubSpot delivery."""
+        stamp = milliseconds(self.clock.now()) - int(age * 1000)
+        return hubspot_headers(body, secret=secret, url=f"{url}/webhooks/hubspot{query}", milliseconds=stamp)
 
     async def send(self, body: bytes, headers: dict[str, str] | None = None) -> httpx.Response:
         return await self.http.post("/webhooks/hubspot", content=body, headers=headers or self.signed(body))
@@ -115,15 +107,7 @@ class Door:
     async def send_standard(
         self, body: bytes, *, source: str = "website", secret: str = STANDARD_SECRET, age: int = 0
     ) -> httpx.Response:
-        stamp = str(int(self.clock.now().timestamp()) - age)
-        key = base64.b64decode(secret.removeprefix("whsec_"))
-        mac = hmac.new(key, f"msg_1.{stamp}.".encode() + body, hashlib.sha256).digest()
-        headers = {
-            "content-type": "application/json",
-            "webhook-id": "msg_1",
-            "webhook-timestamp": stamp,
-            "webhook-signature": f"v1,{base64.b64encode(mac).decode()}",
-        }
+        headers = standard_headers(body, secret=secret, seconds=int(self.clock.now().timestamp()) - age)
         return await self.http.post(f"/webhooks/standard/{source}", content=body, headers=headers)
 
     # -- the API -----------------------------------------------------------------------------------------------------

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,13 @@ from temporalio.client import Client
 from leadproof.domain import keys
 from leadproof.domain.errors import ConfigurationRefused
 from tests.starter.door import POLICY, STANDARD_SECRET, TOKENS, Door, a_door, a_lead, authorized, creation, settings_of
+
+
+@pytest.fixture(scope="module")
+async def empty(unworked: Client, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Door]:
+    """One for all the tests that leave nothing behind."""
+    async with a_door(unworked, tmp_path_factory.mktemp("door")) as opened:
+        yield opened
 
 
 def key_of(door: Door, lead: dict[str, Any], source: str = "website") -> str:
@@ -83,11 +91,11 @@ async def test_a_generic_source_signs_by_standard_webhooks(door: Door) -> None:
     assert (await door.send_standard(body)).status_code == 200
 
 
-async def test_an_event_kind_that_counts_once_per_event_needs_an_occurrence(door: Door) -> None:
+async def test_an_event_kind_that_counts_once_per_event_needs_an_occurrence(empty: Door) -> None:
     without = a_lead(occurrence=None)
     for answer in (
-        await door.post("/v1/leads", without),
-        await door.send_standard(json.dumps(without).encode()),
+        await empty.post("/v1/leads", without),
+        await empty.send_standard(json.dumps(without).encode()),
     ):
         assert answer.status_code == 422
         assert "occurrence" in answer.json()["detail"]
@@ -110,9 +118,9 @@ async def test_with_scope_record_an_occurrence_is_evidence_only(unworked: Client
         assert row.lead["extra"] == {"sent_occurrence": "submission-1"}
 
 
-async def test_a_kind_that_no_source_of_ours_has_is_refused(door: Door) -> None:
+async def test_a_kind_that_no_source_of_ours_has_is_refused(empty: Door) -> None:
     for kind in ("form.viewed", "contact.creation"):  # the latter is HubSpot's, which signs its own
-        answer = await door.post("/v1/leads", a_lead(event_kind=kind))
+        answer = await empty.post("/v1/leads", a_lead(event_kind=kind))
         assert answer.status_code == 422
         assert "event_kind" in answer.json()["detail"]
 
@@ -149,28 +157,28 @@ CALLS = [
 
 
 @pytest.mark.parametrize(("method", "path", "right"), CALLS)
-async def test_every_call_needs_a_token_with_its_right(door: Door, method: str, path: str, right: str) -> None:
+async def test_every_call_needs_a_token_with_its_right(empty: Door, method: str, path: str, right: str) -> None:
     for headers in ({}, *({"authorization": text} for text in ("Bearer", "Bearer wrong", "Basic YTpi", "Bearer ☂"))):
         given = [(name.encode(), value.encode()) for name, value in headers.items()]
-        answer = await door.http.request(method, path, headers=given)
+        answer = await empty.http.request(method, path, headers=given)
         assert answer.status_code == 401, headers
         assert answer.headers["www-authenticate"] == "Bearer"
         assert answer.headers["content-type"] == "application/problem+json"
     for name, token in TOKENS.items():
-        answer = await door.http.request(method, path, headers={"authorization": f"Bearer {token}"})
+        answer = await empty.http.request(method, path, headers={"authorization": f"Bearer {token}"})
         assert (answer.status_code == 403) == (name not in (right, "all")), name
         assert answer.status_code != 401
 
 
-async def test_a_token_is_asked_for_before_a_body_is_read(door: Door) -> None:
-    answer = await door.http.post("/v1/leads", content=b"x" * 2_000_000)
+async def test_a_token_is_asked_for_before_a_body_is_read(empty: Door) -> None:
+    answer = await empty.http.post("/v1/leads", content=b"x" * 2_000_000)
     assert answer.status_code == 401
 
 
 @pytest.mark.parametrize("key", ["0" * 64, "x", "0" * 63, "A" * 64, "%00", "..", "☂"])
-async def test_nothing_stands_under_a_key_that_is_none(door: Door, key: str) -> None:
+async def test_nothing_stands_under_a_key_that_is_none(empty: Door, key: str) -> None:
     for kind in ("leads", "mutations", "reviews"):
-        answer = await door.get(f"/v1/{kind}/{key}")
+        answer = await empty.get(f"/v1/{kind}/{key}")
         assert answer.status_code in {404} if "." not in key else {200, 404}
 
 
@@ -178,8 +186,8 @@ async def test_nothing_stands_under_a_key_that_is_none(door: Door, key: str) -> 
     "query",
     ["limit=0", "limit=201", "limit=x", "status=lost", "source_record_id=%00", "source_record_id=" + "x" * 201],
 )
-async def test_a_list_is_asked_for_within_bounds(door: Door, query: str) -> None:
-    answer = await door.http.get(f"/v1/mutations?{query}", headers=authorized("read"))
+async def test_a_list_is_asked_for_within_bounds(empty: Door, query: str) -> None:
+    answer = await empty.http.get(f"/v1/mutations?{query}", headers=authorized("read"))
     assert answer.status_code == 422
     assert query.partition("=")[0] in answer.json()["detail"]
 

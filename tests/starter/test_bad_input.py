@@ -2,18 +2,30 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import AsyncIterator
 from typing import Any
 
 import httpx
 import pytest
+from temporalio.client import Client
 
-from tests.starter.door import FIXTURES, SECRET, Door, a_lead, creation, milliseconds
+from tests.starter.door import FIXTURES, SECRET, Door, a_door, a_lead, creation, milliseconds
 from tests.support.ledgers import START
 
 BODY = json.dumps([creation()]).encode()
+"""A good body; nothing in this file ever delivers it as it is."""
+
 MEBIBYTE = 1024 * 1024
+_others = itertools.count(1000)
+
+
+@pytest.fixture(scope="module")
+async def door(unworked: Client, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Door]:
+    """One for the whole file: what is refused leaves nothing behind."""
+    async with a_door(unworked, tmp_path_factory.mktemp("door")) as opened:
+        yield opened
 
 
 async def refused(door: Door, answer: httpx.Response, status: int) -> dict[str, Any]:
@@ -60,9 +72,11 @@ FORGED: dict[str, Any] = {
 
 @pytest.mark.parametrize("how", FORGED)
 async def test_a_forged_delivery_is_counted_and_nothing_else(door: Door, how: str) -> None:
+    counter = 'leadproof_deliveries_total{source="hubspot",status="401"}'
+    before = await door.metric(counter)
     problem = await refused(door, await door.send(BODY, FORGED[how](door)), 401)
     assert problem["type"] == "urn:leadproof:problem:signature"
-    assert await door.metric('leadproof_deliveries_total{source="hubspot",status="401"}') == 1
+    assert await door.metric(counter) == before + 1
 
 
 @pytest.mark.parametrize("body", [b"not json", b"[" * 100_000, b"", b"\x00\xff"])
@@ -121,11 +135,13 @@ async def test_a_signed_body_that_is_unusable_as_a_whole(door: Door, what: str) 
     ],
 )
 async def test_one_spoiled_event_is_kept_and_its_neighbour_proceeds(door: Door, spoiled: dict[str, Any]) -> None:
-    assert await door.deliver(creation(102, **spoiled), creation(103)) == {"quarantined": 1, "started": 1}
+    neighbour = next(_others)
+    assert await door.deliver(creation(102, **spoiled), creation(neighbour)) == {"quarantined": 1, "started": 1}
+    assert await door.run(f"lead:{door.key(neighbour)}") is not None
 
 
 async def test_a_body_of_more_than_a_mebibyte(door: Door) -> None:
-    fits = json.dumps([creation(note="x" * (MEBIBYTE - len(BODY) - 20))]).encode().ljust(MEBIBYTE)
+    fits = json.dumps([creation(next(_others), note="x" * (MEBIBYTE - len(BODY) - 20))]).encode().ljust(MEBIBYTE)
     assert len(fits) == MEBIBYTE
     await refused(door, await door.send(fits + b" "), 413)
 
@@ -157,7 +173,8 @@ async def test_what_is_no_json_by_its_headers(door: Door, headers: dict[str, str
 
 @pytest.mark.parametrize("content_type", ["application/json", "Application/JSON", "application/json; charset=UTF-8"])
 async def test_json_by_its_headers(door: Door, content_type: str) -> None:
-    answer = await door.send(BODY, {**door.signed(BODY), "content-type": content_type})
+    body = json.dumps([creation(next(_others))]).encode()
+    answer = await door.send(body, {**door.signed(body), "content-type": content_type})
     assert answer.status_code == 200
 
 

@@ -1,21 +1,117 @@
-"""The application's own description, and requests made from it: none of them is a fault of ours."""
+"""The application's own description, and requests made from it over a socket: none of them is a fault of ours."""
 
 from __future__ import annotations
 
 import asyncio
+import json
+import socket
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
-import pytest
+import httpx
 import schemathesis
-from hypothesis import HealthCheck, Phase, settings
-from schemathesis import Case
-from schemathesis.checks import not_a_server_error
+from hypothesis import HealthCheck, given, settings
+from schemathesis.core import NOT_SET
+from schemathesis.core.result import Ok
+from schemathesis.generation import GenerationMode
 from temporalio.client import Client
 
-from leadproof.domain.policy_text import parse_policy
-from starter.app import create_app
-from tests.starter.door import POLICY, Door, authorized, settings_of
-from tests.support.ledgers import HandClock, sqlite_ledger
+from leadproof.ledger.schema import upgrade
+from leadproof.settings import Settings
+from starter.serve import serve
+from starter.webhooks import HUBSPOT_PATH, STANDARD_PATH
+from tests.starter.door import POLICY, SECRET, STANDARD_SECRET, Door, authorized, settings_of
+from tests.starter.signing import hubspot_headers, standard_headers
+
+EXAMPLES = 4
+"""Per route, once as described and once not; the same ones in every run."""
+
+PROBES = frozenset({"/healthz", "/readyz", "/metrics"})
+"""Nothing can be sent to them."""
+
+
+@asynccontextmanager
+async def serving(chosen: Settings) -> AsyncIterator[str]:
+    """The starter as a process would run it, on a socket; its address."""
+    stop = asyncio.Event()
+    running = asyncio.create_task(serve(chosen, stop=stop))
+    try:
+        async with asyncio.timeout(20), httpx.AsyncClient() as http:
+            while not await _answers(http, f"{chosen.public_url}/readyz"):  # noqa: ASYNC110 - it says it no other way
+                await asyncio.sleep(0.02)
+        yield chosen.public_url
+    finally:
+        stop.set()
+        await running
+
+
+async def _answers(http: httpx.AsyncClient, url: str) -> bool:
+    try:
+        return (await http.get(url)).is_success
+    except httpx.TransportError:
+        return False
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port: int = listener.getsockname()[1]
+        return port
+
+
+def send_all(described: dict[str, Any], address: str) -> list[tuple[str, int]]:
+    """Send requests to every route; route and status of every answer."""
+    schema = schemathesis.openapi.from_dict(described)
+    answered: list[tuple[str, int]] = []
+    with httpx.Client(base_url=address) as http:
+        for found in schema.get_all_operations():
+            assert isinstance(found, Ok)
+            operation = found.ok()
+            if operation.path in PROBES:
+                continue
+            for mode in GenerationMode:
+                answered += [(operation.label, send(http, case, address)) for case in examples(operation, mode)]
+    return answered
+
+
+def examples(operation: Any, mode: GenerationMode) -> list[Any]:
+    cases: list[Any] = []
+
+    @given(operation.as_strategy(generation_mode=mode))
+    @settings(
+        max_examples=EXAMPLES,
+        database=None,
+        deadline=None,
+        derandomize=True,
+        suppress_health_check=list(HealthCheck),
+    )
+    def collect(case: Any) -> None:
+        cases.append(case)
+
+    collect()
+    return cases
+
+
+def _bytes(body: Any) -> bytes:
+    return body if isinstance(body, bytes) else json.dumps(body, default=repr).encode()
+
+
+def send(http: httpx.Client, case: Any, address: str) -> int:
+    body = b"" if case.body is NOT_SET else _bytes(case.body)
+    headers = authorized("all")
+    if case.path == HUBSPOT_PATH:
+        headers |= hubspot_headers(
+            body, secret=SECRET, url=f"{address}{HUBSPOT_PATH}", milliseconds=int(time.time() * 1000)
+        )
+    elif case.path == STANDARD_PATH:
+        case.path_parameters["source"] = "website"
+        headers |= standard_headers(body, secret=STANDARD_SECRET, seconds=int(time.time()))
+    elif body:
+        headers["content-type"] = "application/json"
+    query = {name: str(value) for name, value in (case.query or {}).items()} if case.path != HUBSPOT_PATH else None
+    return http.request(case.method, case.formatted_path, params=query, content=body, headers=headers).status_code
 
 
 async def test_every_route_is_described(door: Door) -> None:
@@ -39,3 +135,24 @@ async def test_every_route_is_described(door: Door) -> None:
         "/metrics",
     }
     assert described["components"]["schemas"]["LeadDelivery"]["additionalProperties"] is False
+
+
+async def test_no_request_that_the_description_allows_or_forbids_is_a_fault_of_ours(
+    unworked: Client, tmp_path: Path
+) -> None:
+    port = free_port()
+    chosen = settings_of(
+        LEADPROOF_LEDGER_URL=f"sqlite:///{tmp_path / 'ledger.db'}",
+        LEADPROOF_POLICY=str(POLICY),
+        LEADPROOF_TEMPORAL_ADDRESS=unworked.service_client.config.target_host,
+        LEADPROOF_TEMPORAL_NAMESPACE=unworked.namespace,
+        LEADPROOF_STARTER_PORT=str(port),
+        LEADPROOF_PUBLIC_URL=f"http://127.0.0.1:{port}",
+    )
+    upgrade(chosen.ledger_url)
+    async with serving(chosen) as address:
+        async with httpx.AsyncClient() as http:
+            described = (await http.get(f"{address}/openapi.json")).json()
+        answered = await asyncio.to_thread(send_all, described, address)
+    assert [(route, status) for route, status in answered if status >= 500] == []
+    assert {200, 404, 422} <= {status for _, status in answered}

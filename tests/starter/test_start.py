@@ -36,7 +36,8 @@ async def test_a_run_is_started_once_whether_it_is_open_or_closed(unworked: Clie
     assert not await is_open(unworked, uuid.uuid4().hex)
 
 
-async def test_a_temporal_out_of_reach_is_said_in_time(unworked: Client) -> None:
+async def test_a_temporal_out_of_reach_is_said_in_time(unworked: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("starter.start.PATIENCE_SECONDS", 0.3)
     async with a_wire(unworked.service_client.config.target_host) as wire:
         client = await Client.connect(wire.address, namespace=unworked.namespace, plugins=[leads_plugin()])
         wire.cut()
