@@ -17,6 +17,6 @@ def upgrade() -> None:
     """Bring the ledger's schema to this version."""
     from console.tables import say
     from leadproof.settings import load
-    from workers import compose
+    from workers.schema import upgrade_ledger
 
-    say(f"the ledger's schema is at {compose.upgrade_ledger(load())}")
+    say(f"the ledger's schema is at {upgrade_ledger(load())}")

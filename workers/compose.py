@@ -7,8 +7,6 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from leadproof.ledger.schema import HEAD, check, upgrade
-from leadproof.ledger.store import SqlLedger
 from temporalio.client import Client
 
 from activities.effects import EffectActivities
@@ -24,6 +22,8 @@ from leadproof.domain.plan import TargetObject
 from leadproof.domain.policy import Policy
 from leadproof.domain.policy_text import check_against, parse_policy
 from leadproof.ledger.engine import connect
+from leadproof.ledger.schema import check
+from leadproof.ledger.store import SqlLedger
 from leadproof.planners.rules import RulesPlanner
 from leadproof.ports import Crm
 from leadproof.rulebook import Rulebook
@@ -51,16 +51,6 @@ def open_ledger(settings: Settings, *, busy_seconds: float = 30.0) -> SqlLedger:
     engine = connect(settings.ledger_url, busy_seconds=busy_seconds)
     check(engine)
     return SqlLedger(engine, SystemClock(), parse=parse_policy)
-
-
-def upgrade_ledger(settings: Settings) -> str:
-    """Bring the ledger of the settings to this code's schema; the revision that it is at.
-
-    Raises:
-        ConfigurationRefused, LedgerUnavailable, LedgerOutdated: it cannot be.
-    """
-    upgrade(settings.ledger_url)
-    return HEAD
 
 
 def read_policy(path: Path) -> Policy:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import signal
 import subprocess
 import time
@@ -11,8 +12,10 @@ from typing import Any
 
 import httpx
 import pytest
+from typer.testing import CliRunner
 
 from console import hubspot_signature, recorded
+from console.cli import app
 from console.process_identity import identity
 from console.temporal_server import SEARCH_ATTRIBUTES
 from tests.console.commands import COMMAND, environment, run
@@ -25,7 +28,7 @@ SECONDS = 40
 class Up:
     """One `leadproof up --json`, with what it printed."""
 
-    def __init__(self, data_dir: Path, cwd: Path, *, unready: bool = False) -> None:
+    def __init__(self, data_dir: Path, cwd: Path) -> None:
         self.data_dir = data_dir
         self.errors = cwd / f"errors-{time.monotonic_ns()}.txt"
         with self.errors.open("w") as errors:
@@ -85,6 +88,34 @@ def ups(tmp_path: Path) -> Iterator[Callable[[], Up]]:
         up.process.stdout.close()
 
 
+def commands_agree_with_the_api(up: Up, record_id: str) -> None:
+    """What commands print for programs is what the API answers."""
+    variables = dict(
+        tuple(shlex.split(line)[0].split("=", 1)) for line in (up.data_dir / "stack.env").read_text().splitlines()
+    )
+
+    def command(*arguments: str, status: int = 0) -> Any:
+        ended = CliRunner().invoke(app, [*arguments, "--json"], env=variables)
+        assert ended.exit_code == status, ended.output
+        return json.loads(ended.stdout)
+
+    def api(path: str) -> Any:
+        headers = {"Authorization": f"Bearer {up.said['secrets']['api_token']}"}
+        return httpx.get(up.said["starter"] + path, headers=headers).raise_for_status().json()
+
+    mutations = f"/v1/mutations?source_record_id={record_id}"
+    (one,) = until(
+        lambda: [item for item in api(mutations)["items"] if item["status"] == "observed"], "the lead is not written"
+    )
+    until(lambda: api(f"/v1/leads/{one['event_key']}")["outcome"] == "done", "the lead is not done")
+    assert command("mutation", "list", "--status", "observed") == api(mutations)
+    assert command("mutation", "show", one["mutation_key"]) == api(f"/v1/mutations/{one['mutation_key']}")
+    shown = command("lead", "show", f"lead:{one['event_key']}")
+    assert shown == api(f"/v1/leads/{one['event_key']}")
+    assert command("review", "list") == api("/v1/reviews?state=open")
+    assert command("quarantine", "list") == api("/v1/quarantine?state=held")
+
+
 def test_a_stack_starts_stops_goes_on_and_leaves_nothing_behind(ups: Callable[[], Up], tmp_path: Path) -> None:
     first = ups()
     said = first.said
@@ -101,6 +132,8 @@ def test_a_stack_starts_stops_goes_on_and_leaves_nothing_behind(ups: Callable[[]
         json={"provider": "hubspot", "object": "contacts", "user": "9002", "properties": {"email": "a@b.example"}},
     ).json()
     assert first.deliver(contact["id"])["received"] == 1
+
+    commands_agree_with_the_api(first, contact["id"])
 
     refused = run("up", "--data-dir", str(first.data_dir), *PORTS, cwd=tmp_path)
     assert (refused.returncode, refused.stdout) == (1, "")
