@@ -1,4 +1,4 @@
-"""The ledger's schema, apart from `workers.compose`: every start upgrades it, and composing takes two seconds of CPU."""
+"""The ledger's schema, apart from `workers.compose`: every start upgrades it, and composing takes seconds."""
 
 from __future__ import annotations
 
