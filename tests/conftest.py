@@ -21,16 +21,21 @@ FAST = ["--dynamic-config-value", "history.transferProcessorMaxPollRPS=2000"]
 """Without it every task of the development server waits for a tick of 50 ms (measured)."""
 
 
-@pytest.fixture(scope="session")
-async def temporal() -> AsyncIterator[WorkflowEnvironment]:
+async def a_server() -> WorkflowEnvironment:
     """A real Temporal server, in memory."""
-    async with await WorkflowEnvironment.start_local(
+    return await WorkflowEnvironment.start_local(
         plugins=[leads_plugin()],
         dev_server_existing_path=str(TEMPORAL),
         dev_server_extra_args=FAST,
         dev_server_startup_timeout=timedelta(seconds=30),
         search_attributes=SEARCH_ATTRIBUTES,
-    ) as environment:
+    )
+
+
+@pytest.fixture(scope="session")
+async def temporal() -> AsyncIterator[WorkflowEnvironment]:
+    """The server of the session."""
+    async with await a_server() as environment:
         yield environment
 
 

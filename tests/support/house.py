@@ -9,6 +9,7 @@ import hmac
 import itertools
 import json
 import time
+import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
@@ -79,6 +80,7 @@ class House:
         self.client = client
         self.http = http
         self.control = control
+        self.environment: dict[str, str] = {}
         self._people = itertools.count(1)
         self._moments = itertools.count(int(time.time() * 1000))
 
@@ -229,24 +231,24 @@ async def a_house(
     (folder / "policy.toml").write_text(text, encoding="utf-8")
     with running() as own:
         address = sandbox or own
-        settings = load(
-            {
-                "LEADPROOF_LEDGER_URL": f"sqlite:///{folder / 'ledger.db'}",
-                "LEADPROOF_POLICY": str(folder / "policy.toml"),
-                "LEADPROOF_TEMPORAL_ADDRESS": client.service_client.config.target_host,
-                "LEADPROOF_TEMPORAL_NAMESPACE": client.namespace,
-                "LEADPROOF_PUBLIC_URL": PUBLIC,
-                "LEADPROOF_API_TOKENS": TOKENS,
-                "LEADPROOF_DECISION_KEY": "a-decision-key-of-the-tests",
-                "LEADPROOF_HUBSPOT_TOKEN": "token-of-the-tests",
-                "LEADPROOF_HUBSPOT_BASE_URL": f"{address}/hubspot",
-                "LEADPROOF_HUBSPOT_PORTAL_ID": str(PORTAL),
-                "LEADPROOF_HUBSPOT_APP_ID": str(APP),
-                "LEADPROOF_HUBSPOT_WEBHOOK_SECRETS": SECRET,
-                "LEADPROOF_SWEEP_AGE_SECONDS": "1",
-            },
-            dotenv=None,
-        )
+        environment = {
+            # record ids begin anew with each sandbox; keys must not
+            "LEADPROOF_TENANT": f"tests-{uuid.uuid4().hex[:12]}",
+            "LEADPROOF_LEDGER_URL": f"sqlite:///{folder / 'ledger.db'}",
+            "LEADPROOF_POLICY": str(folder / "policy.toml"),
+            "LEADPROOF_TEMPORAL_ADDRESS": client.service_client.config.target_host,
+            "LEADPROOF_TEMPORAL_NAMESPACE": client.namespace,
+            "LEADPROOF_PUBLIC_URL": PUBLIC,
+            "LEADPROOF_API_TOKENS": TOKENS,
+            "LEADPROOF_DECISION_KEY": "a-decision-key-of-the-tests",
+            "LEADPROOF_HUBSPOT_TOKEN": "token-of-the-tests",
+            "LEADPROOF_HUBSPOT_BASE_URL": f"{address}/hubspot",
+            "LEADPROOF_HUBSPOT_PORTAL_ID": str(PORTAL),
+            "LEADPROOF_HUBSPOT_APP_ID": str(APP),
+            "LEADPROOF_HUBSPOT_WEBHOOK_SECRETS": SECRET,
+            "LEADPROOF_SWEEP_AGE_SECONDS": "1",
+        }
+        settings = load(environment, dotenv=None)
         upgrade(settings.ledger_url)
         ledger = open_ledger(settings)
         read: Policy = parse_policy(text)
@@ -258,6 +260,7 @@ async def a_house(
             transport = httpx.ASGITransport(app=app)
             async with httpx.AsyncClient(transport=transport, base_url=PUBLIC) as http:
                 house = House(settings, ledger, client, http, Control(browser))
+                house.environment = environment
                 if worker:
                     async with leads_worker(client, composition, settings, pool):
                         yield house

@@ -1,0 +1,135 @@
+"""Records the histories that `test_replay.py` replays: `python -m tests.replay.record`, after a change on purpose.
+
+What names a machine or a process is taken out; the people in them are made up.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import json
+import re
+import tempfile
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+from leadproof.domain.events import Outcome
+from tests.conftest import a_server
+from tests.support.house import House, a_house, eventually
+
+HISTORIES = Path(__file__).with_name("histories")
+BIG = {"numemployees": "1000+"}
+MACHINE = frozenset({"identity", "stackTrace", "binaryChecksum", "sdkName", "sdkVersion", "workerVersion"})
+
+PROCESS = re.compile(r"\b\d+@[A-Za-z0-9_.-]+")
+"""A Temporal identity: process id and host name."""
+
+
+async def _plain(house: House) -> str:
+    _, key = await house.lead()
+    return key
+
+
+async def _answer_lost(house: House) -> str:
+    record_id = house.contact()
+    house.control.fault("drop_after_apply", match=record_id)
+    await house.deliver(house.creation(record_id))
+    return house.key_of(record_id)
+
+
+async def _never_arrived(house: House) -> str:
+    record_id = house.contact()
+    house.control.fault("drop_before_apply", match=record_id)
+    await house.deliver(house.creation(record_id))
+    return house.key_of(record_id)
+
+
+async def _approved_by_signal(house: House) -> str:
+    _, key = await house.lead(**BIG)
+    item = await _asked(house, key)
+    await house.handle(key).signal("decide", {"review_id": item, "version": 1, "decision": "approve"})
+    return key
+
+
+async def _divergent_and_overwritten(house: House) -> str:
+    record_id = house.contact()
+    edit = {"fields": {"hubspot_owner_id": "503"}, "user": "9003", "moment": "after_write"}
+    house.control.fault("human_edit", match=record_id, args=edit)
+    await house.deliver(house.creation(record_id))
+    key = house.key_of(record_id)
+    await house.decide(await _asked(house, key), "overwrite")
+    return key
+
+
+async def _rejected_and_retried(house: House) -> str:
+    record_id = house.contact()
+    body = {"status": "error", "category": "VALIDATION_ERROR", "errors": [{"code": "INVALID_OPTION", "message": "no"}]}
+    house.control.fault("status", match=record_id, args={"status": 400, "body": body})
+    await house.deliver(house.creation(record_id))
+    key = house.key_of(record_id)
+    await house.decide(await _asked(house, key), "retry")
+    return key
+
+
+async def _two_dependent_writes(house: House) -> str:
+    _, key = await house.lead(lifecyclestage="customer")
+    await eventually(lambda: len(house.mutations(key)) == 3)
+    for mutation in house.mutations(key)[1:]:
+        item = await eventually(lambda key=mutation.mutation_key: house.ledger.review_of(key))
+        await house.decide(item.review_id, "approve")
+    return key
+
+
+async def _gone(house: House) -> str:
+    await house.deliver(house.creation("999000999"))
+    return house.key_of("999000999")
+
+
+async def _asked(house: House, key: str) -> str:
+    await house.outcome(key, Outcome.REVIEW)
+    items = [house.ledger.review_of(mutation.mutation_key) for mutation in house.mutations(key)]
+    return next(item.review_id for item in items if item is not None)
+
+
+PATHS: dict[str, Callable[[House], Awaitable[str]]] = {
+    "plain": _plain,
+    "answer_lost": _answer_lost,
+    "never_arrived": _never_arrived,
+    "approved_by_signal": _approved_by_signal,
+    "divergent_and_overwritten": _divergent_and_overwritten,
+    "rejected_and_retried": _rejected_and_retried,
+    "two_dependent_writes": _two_dependent_writes,
+    "gone": _gone,
+}
+
+
+def without_machine(value: Any) -> Any:
+    """The same JSON without what names a machine, a process or a path of it; payloads are looked into."""
+    if isinstance(value, dict):
+        kept = {name: without_machine(part) for name, part in value.items() if name not in MACHINE}
+        if set(value) >= {"data", "metadata"}:
+            clear = PROCESS.sub("worker", base64.b64decode(value["data"]).decode("utf-8"))
+            kept["data"] = base64.b64encode(clear.encode("utf-8")).decode("ascii")
+        return kept
+    if isinstance(value, list):
+        return [without_machine(part) for part in value]
+    return PROCESS.sub("worker", value) if isinstance(value, str) else value
+
+
+async def main() -> None:
+    HISTORIES.mkdir(exist_ok=True)
+    async with await a_server() as server:
+        with tempfile.TemporaryDirectory() as folder:
+            async with a_house(server.client, Path(folder)) as house:
+                for name, path in PATHS.items():
+                    house.control.delete("/faults")
+                    key = await path(house)
+                    await house.handle(key).result()
+                    history = json.loads((await house.handle(key).fetch_history()).to_json())
+                    text = json.dumps(without_machine(history), indent=1, sort_keys=True)
+                    (HISTORIES / f"{name}.json").write_text(text + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    asyncio.run(main())
