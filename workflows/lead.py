@@ -177,7 +177,10 @@ class LeadWorkflow:
         return sorted(self._views.values(), key=lambda view: (view.ordinal, view.parent_key is not None))
 
     def _due(self) -> MutationView | None:
-        """The first mutation, in the plan's order, whose next step is due now."""
+        """The first mutation, in the plan's order, whose next step is due now; while the event itself is in question,
+        none."""
+        if self._question is not None:
+            return None
         for view in self._ordered():
             at = self._next_at(view)
             if at is not None and at <= workflow.now():
@@ -275,7 +278,8 @@ class LeadWorkflow:
 
     async def _wait(self) -> None:
         """Until something was sent, a record was freed, or the next step is due."""
-        times = [at for view in self._views.values() if (at := self._next_at(view)) is not None]
+        views = self._views.values() if self._question is None else ()
+        times = [at for view in views if (at := self._next_at(view)) is not None]
         if self._pending_until is not None:
             times.append(self._pending_until)
         wait = max(min(times) - workflow.now(), timedelta(0)) if times else None
