@@ -1,4 +1,4 @@
-"""The embedded stack as real processes: started twice on one directory, stopped once, killed once."""
+"""The embedded stack as real processes: the demonstration, an `up` that goes on where it ended, one that is killed."""
 
 import json
 import os
@@ -7,6 +7,7 @@ import signal
 import subprocess
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,53 +15,78 @@ import httpx
 import pytest
 from typer.testing import CliRunner
 
-from console import hubspot_signature, recorded
+from console import recorded
 from console.cli import app
+from console.leaving import CommandRefused
 from console.process_identity import identity
 from console.temporal_server import SEARCH_ATTRIBUTES
+from leadproof.domain.errors import NotFound
 from tests.console.commands import COMMAND, environment, run
 from workflows import contract
 
+pytestmark = pytest.mark.timeout(180)  # five processes at once on a machine that may be busy
+
 PORTS = ("--temporal-port", "0", "--starter-port", "0", "--sandbox-port", "0")
-SECONDS = 40
+SECONDS = 60
 
 
+@pytest.fixture(scope="module")
+def demonstrated(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, subprocess.CompletedProcess[str]]:
+    """A demonstration that has ended, and its directory."""
+    cwd = tmp_path_factory.mktemp("demo")
+    return cwd / "data", run("demo", "--exit", "--data-dir", str(cwd / "data"), cwd=cwd, seconds=150)
+
+
+@dataclass
 class Up:
-    """One `leadproof up --json`, with what it printed."""
+    """A running `leadproof up --json`."""
 
-    def __init__(self, data_dir: Path, cwd: Path) -> None:
-        self.data_dir = data_dir
-        self.errors = cwd / f"errors-{time.monotonic_ns()}.txt"
-        with self.errors.open("w") as errors:
-            self.process = subprocess.Popen(
-                [*COMMAND, "up", "--json", "--data-dir", str(data_dir), *PORTS],
-                cwd=cwd,
-                env=environment(),
-                stdout=subprocess.PIPE,
-                stderr=errors,
-                text=True,
-            )
+    process: subprocess.Popen[str]
+    data_dir: Path
+    errors: Path
+
+    def said(self) -> dict[str, Any]:
         assert self.process.stdout is not None
         line = self.process.stdout.readline()
         assert line, self.errors.read_text()
-        self.said: dict[str, Any] = json.loads(line)
+        said: dict[str, Any] = json.loads(line)
+        return said
 
     def children(self) -> list[tuple[str, int, str]]:
-        recorded_ = json.loads((self.data_dir / "processes.json").read_text())["children"]
-        return [(child["name"], child["pid"], child["identity"]) for child in recorded_]
-
-    def deliver(self, record_id: str) -> dict[str, int]:
-        body = recorded.delivery("contact-creation", record_id)
-        url = f"{self.said['starter']}/webhooks/hubspot"
-        answer = httpx.post(
-            url, content=body, headers=hubspot_signature.headers(self.said["secrets"]["hubspot"], url, body)
-        )
-        assert answer.status_code == 200, answer.text
-        counts: dict[str, int] = answer.json()
-        return counts
+        try:
+            children = json.loads((self.data_dir / "processes.json").read_text())["children"]
+        except FileNotFoundError:
+            return []
+        return [(child["name"], child["pid"], child["identity"]) for child in children]
 
 
-def until(holds: Callable[[], Any], what: str, seconds: float = 20) -> Any:
+@pytest.fixture
+def up(tmp_path: Path) -> Iterator[Callable[[Path], Up]]:
+    started: list[Up] = []
+
+    def start(data_dir: Path) -> Up:
+        errors = tmp_path / "errors.txt"
+        with errors.open("w") as stderr:
+            process = subprocess.Popen(
+                [*COMMAND, "up", "--json", "--data-dir", str(data_dir), *PORTS],
+                cwd=tmp_path,
+                env=environment(),
+                stdout=subprocess.PIPE,
+                stderr=stderr,
+                text=True,
+            )
+        started.append(Up(process, data_dir, errors))
+        return started[-1]
+
+    yield start
+    for one in started:
+        one.process.kill()
+        one.process.wait()
+        assert one.process.stdout is not None
+        one.process.stdout.close()
+
+
+def until(holds: Callable[[], Any], what: str, seconds: float = SECONDS) -> Any:
     deadline = time.monotonic() + seconds
     while not (answer := holds()):
         assert time.monotonic() < deadline, what
@@ -69,99 +95,118 @@ def until(holds: Callable[[], Any], what: str, seconds: float = 20) -> Any:
 
 
 def running(children: list[tuple[str, int, str]]) -> list[str]:
-    return [name for name, pid, known in children if identity(pid) == known]
+    return sorted(name for name, pid, known in children if identity(pid) == known)
 
 
-@pytest.fixture
-def ups(tmp_path: Path) -> Iterator[Callable[[], Up]]:
-    started: list[Up] = []
-
-    def start() -> Up:
-        started.append(Up(tmp_path / "data", tmp_path))
-        return started[-1]
-
-    yield start
-    for up in started:
-        up.process.kill()
-        up.process.wait()
-        assert up.process.stdout is not None
-        up.process.stdout.close()
+def test_the_demonstration_turns_out_as_announced(
+    demonstrated: tuple[Path, subprocess.CompletedProcess[str]],
+) -> None:
+    data_dir, ended = demonstrated
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    assert ended.stderr == ""
+    table = ended.stdout.rpartition("\nlead ")[2].splitlines()[1:]
+    assert len(table) == 5
+    assert all(line.endswith("  as announced") for line in table)
+    assert not (data_dir / "processes.json").exists()
 
 
-def commands_agree_with_the_api(up: Up, record_id: str) -> None:
-    """What commands print for programs is what the API answers."""
-    variables = dict(
-        tuple(shlex.split(line)[0].split("=", 1)) for line in (up.data_dir / "stack.env").read_text().splitlines()
-    )
-
-    def command(*arguments: str, status: int = 0) -> Any:
-        ended = CliRunner().invoke(app, [*arguments, "--json"], env=variables)
-        assert ended.exit_code == status, ended.output
-        return json.loads(ended.stdout)
-
-    def api(path: str) -> Any:
-        headers = {"Authorization": f"Bearer {up.said['secrets']['api_token']}"}
-        return httpx.get(up.said["starter"] + path, headers=headers).raise_for_status().json()
-
-    mutations = f"/v1/mutations?source_record_id={record_id}"
-    (one,) = until(
-        lambda: [item for item in api(mutations)["items"] if item["status"] == "observed"], "the lead is not written"
-    )
-    until(lambda: api(f"/v1/leads/{one['event_key']}")["outcome"] == "done", "the lead is not done")
-    assert command("mutation", "list", "--status", "observed") == api(mutations)
-    assert command("mutation", "show", one["mutation_key"]) == api(f"/v1/mutations/{one['mutation_key']}")
-    shown = command("lead", "show", f"lead:{one['event_key']}")
-    assert shown == api(f"/v1/leads/{one['event_key']}")
-    assert command("review", "list") == api("/v1/reviews?state=open")
-    assert command("quarantine", "list") == api("/v1/quarantine?state=held")
-
-
-def test_a_stack_starts_stops_goes_on_and_leaves_nothing_behind(ups: Callable[[], Up], tmp_path: Path) -> None:
-    first = ups()
-    said = first.said
+def test_up_goes_on_where_a_stack_ended_and_stops_when_told(
+    demonstrated: tuple[Path, subprocess.CompletedProcess[str]],
+    up: Callable[[Path], Up],
+    tmp_path: Path,
+) -> None:
+    data_dir, _ = demonstrated
+    stack = up(data_dir)
+    said = stack.said()
     assert list(said) == [*("temporal", "namespace", "ui", "starter", "sandbox", "ledger", "worker_pids", "secrets")]
     assert list(said["secrets"]) == ["hubspot", "api_token", "salesforce_path", "standard"]
-    children = first.children()
-    assert sorted(running(children)) == ["sandbox", "starter", "temporal", "worker"]
+    kept = json.loads((data_dir / "secrets.json").read_text())
+    assert (said["secrets"]["hubspot"], said["secrets"]["api_token"]) == (kept["hubspot"], kept["api_token"])
+    children = stack.children()
+    assert running(children) == ["sandbox", "starter", "temporal", "worker"]
     assert said["worker_pids"] == [pid for name, pid, _ in children if name == "worker"]
     assert httpx.get(f"{said['starter']}/readyz").status_code == 200
     assert httpx.get(said["ui"], follow_redirects=True).status_code == 200
     assert httpx.get(f"{said['sandbox']}/_sandbox/webhooks").json()["on"] is True
-    contact = httpx.put(
-        f"{said['sandbox']}/_sandbox/records",
-        json={"provider": "hubspot", "object": "contacts", "user": "9002", "properties": {"email": "a@b.example"}},
-    ).json()
-    assert first.deliver(contact["id"])["received"] == 1
 
-    commands_agree_with_the_api(first, contact["id"])
-
-    refused = run("up", "--data-dir", str(first.data_dir), *PORTS, cwd=tmp_path)
-    assert (refused.returncode, refused.stdout) == (1, "")
-    assert f"process {first.process.pid}" in refused.stderr
+    refused = CliRunner().invoke(app, ["up", "--data-dir", str(data_dir), *PORTS])
+    assert isinstance(refused.exception, CommandRefused)
+    assert f"process {stack.process.pid}" in str(refused.exception)
     port = said["starter"].rpartition(":")[2]
     taken = run("up", "--data-dir", str(tmp_path / "other"), *PORTS[:2], "--starter-port", port, cwd=tmp_path)
     assert (taken.returncode, taken.stdout) == (2, "")
     assert taken.stderr.startswith(f"leadproof: port {port}, where the starter would listen, is taken")
     assert taken.stderr.count("\n") == 1
 
-    first.process.send_signal(signal.SIGTERM)
-    assert first.process.wait(SECONDS) == 0, first.errors.read_text()
-    assert first.errors.read_text() == ""
-    assert running(children) == []
+    commands_agree_with_the_api(stack, said, tmp_path)
 
-    second = ups()
-    assert second.said["secrets"] == said["secrets"]
-    assert second.deliver(contact["id"])["duplicate"] == 1
-    children = second.children()
-    (worker,) = second.said["worker_pids"]
+    (worker,) = said["worker_pids"]
     os.kill(worker, signal.SIGKILL)
-    until(lambda: "started again" in second.errors.read_text(), "a killed worker is not started again")
-    until(lambda: ("worker", worker) not in [child[:2] for child in second.children()], "no new worker is recorded")
-    children = [*children, *second.children()]
+    until(lambda: "it is started again" in stack.errors.read_text(), "a killed worker is not started again")
+    until(lambda: ("worker", worker) not in [child[:2] for child in stack.children()], "no new worker is recorded")
+    children += stack.children()
 
-    second.process.kill()
-    second.process.wait()
-    until(lambda: not running(children), f"left running: {running(children)}")
+    stack.process.send_signal(signal.SIGTERM)
+    assert stack.process.wait(SECONDS) == 0, stack.errors.read_text()
+    assert stack.errors.read_text().count("\n") == 1  # of the killed worker
+    assert running(children) == []
+    assert not (data_dir / "stack.env").exists()
+
+
+def commands_agree_with_the_api(stack: Up, said: dict[str, Any], tmp_path: Path) -> None:
+    """What commands print for programs is what the API answers, and decisions reach the runs."""
+    variables = dict(
+        shlex.split(line)[0].split("=", 1) for line in (stack.data_dir / "stack.env").read_text().splitlines()
+    )
+
+    def command(*arguments: str) -> Any:
+        ended = CliRunner().invoke(app, [*arguments], env=variables)
+        assert ended.exit_code == 0, ended.output
+        return json.loads(ended.stdout)
+
+    def api(path: str) -> Any:
+        headers = {"Authorization": f"Bearer {said['secrets']['api_token']}"}
+        return httpx.get(said["starter"] + path, headers=headers).raise_for_status().json()
+
+    observed = api("/v1/mutations?status=observed")
+    assert len(observed["items"]) == 3
+    assert command("mutation", "list", "--status", "observed", "--json") == observed
+    one = observed["items"][0]
+    assert command("mutation", "show", one["mutation_key"], "--json") == api(f"/v1/mutations/{one['mutation_key']}")
+    lead = api(f"/v1/leads/{one['event_key']}")
+    assert lead["outcome"] == "done"
+    assert command("lead", "show", lead["workflow_id"], "--json") == lead
+    final = CliRunner().invoke(app, ["lead", "resume", one["event_key"]], env=variables)
+    assert isinstance(final.exception, CommandRefused)
+    assert "is final (done)" in str(final.exception)
+    assert isinstance(CliRunner().invoke(app, ["lead", "show", "0" * 64], env=variables).exception, NotFound)
+
+    questions = api("/v1/reviews?state=open")["items"]
+    assert {item["reason"] for item in questions} == {"changed_before_write", "overwrote_unseen_edit"}
+    assert command("review", "list", "--json")["items"] == questions
+    question = questions[0]
+    decided = command("review", "decide", question["review_id"], "abandon", "--reason", "a test", "--json")
+    assert decided["verdict"] == "applied"
+    assert api(f"/v1/mutations/{question['mutation_key']}")["status"] == "abandoned"
+    again = CliRunner().invoke(app, ["review", "decide", question["review_id"], "accept"], env=variables)
+    assert isinstance(again.exception, CommandRefused)
+
+    events = json.loads(recorded.delivery("contact-creation", "999001"))
+    (tmp_path / "foreign.json").write_text(json.dumps([{**events[0], "portalId": 7}]))
+    assert command("send", str(tmp_path / "foreign.json"))["answer"]["quarantined"] == 1
+    (held,) = command("quarantine", "list", "--json")["items"]
+    assert held["reason"] == "foreign_account"
+    assert command("quarantine", "drop", held["delivery_digest"], "0")["state"] == "dropped"
+
+
+def test_nothing_is_left_of_a_stack_that_is_killed(up: Callable[[Path], Up], tmp_path: Path) -> None:
+    stack = up(tmp_path / "data")
+    children = until(lambda: len(stack.children()) > 1 and stack.children(), "no process is started")
+    assert running(children)
+    stack.process.kill()
+    stack.process.wait()
+    children += stack.children()
+    until(lambda: not running(children), "a process outlives its stack")
 
 
 def test_the_server_registers_the_search_attributes_of_the_contract() -> None:
