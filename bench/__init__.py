@@ -1,0 +1,1 @@
+"""Measurements against a whole deployment on this machine; `python -m bench` writes RESULTS.md."""
