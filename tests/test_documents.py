@@ -4,13 +4,12 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-import click
 import typer.main
-from sqlmodel import SQLModel
+from typer.core import TyperGroup
 
 from console.cli import app
-from leadproof.ledger import tables as ledger_tables
-from leadproof.settings import Settings, described
+from leadproof.ledger.tables import METADATA
+from leadproof.settings import Settings, described, load, variable
 
 ROOT = Path(__file__).parents[1]
 
@@ -26,9 +25,9 @@ def words(code: str) -> str:
     return code.strip("`").replace("\\|", "|")
 
 
-def commands(group: click.Group, *path: str) -> Iterator[tuple[str, ...]]:
+def commands(group: TyperGroup, *path: str) -> Iterator[tuple[str, ...]]:
     for name, command in group.commands.items():
-        if isinstance(command, click.Group):
+        if isinstance(command, TyperGroup):
             yield from commands(command, *path, name)
         else:
             yield (*path, name)
@@ -54,14 +53,21 @@ def test_the_readme_lists_every_setting_with_its_default_and_meaning() -> None:
 
 def test_the_readme_lists_every_command_and_no_other() -> None:
     group = typer.main.get_command(app)
-    assert isinstance(group, click.Group)
+    assert isinstance(group, TyperGroup)
     known = set(commands(group))
     listed = [documented(row[0], known) for row in rows("README.md", "leadproof ")]
     assert set().union(*listed) == known
 
 
 def test_the_architecture_lists_every_table_of_the_ledger_and_no_other() -> None:
-    assert ledger_tables.__name__
     blocks = re.split(r"\n(?!\|)", (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8"))
     about_tables = next(block for block in blocks if "| `lead_event` |" in block)
-    assert set(re.findall(r"^\| `([a-z_]+)` \|", about_tables, re.MULTILINE)) == set(SQLModel.metadata.tables)
+    assert set(re.findall(r"^\| `([a-z_]+)` \|", about_tables, re.MULTILINE)) == set(METADATA.tables)
+
+
+def test_the_example_of_an_environment_can_be_loaded() -> None:
+    example = ROOT / ".env.example"
+    settings = load({}, dotenv=example)
+    named = set(re.findall(r"^(LEADPROOF_[A-Z_]+)=", example.read_text(encoding="utf-8"), re.MULTILINE))
+    assert {variable(field) for field in settings.model_fields_set} <= named
+    assert {token.name for token in settings.api_tokens} == {"form", "reviewers"}
