@@ -16,6 +16,7 @@ from leadproof.domain.policy import Target
 from leadproof.domain.records import FoundRecord, LookUp, Presence
 
 _UNANSWERED = frozenset({None, AnswerClass.UNCERTAIN})
+_CHANGED_NOTHING = frozenset({AnswerClass.NOT_SENT, AnswerClass.NOT_APPLIED})
 LONGEST_WAIT = timedelta(hours=1)
 
 
@@ -38,7 +39,7 @@ class Finding(BaseModel):
 
     Attributes:
         status: where the mutation moves now; `None` where it stays.
-        verdict: of the observation: *absent* only where absence is established, *unknown* where nothing can be said yet.
+        verdict: of the observation: *absent* only where absence is established, *unknown* where nothing can be said.
         at: when to look again.
     """
 
@@ -138,54 +139,55 @@ def _refused(look: Look, target: Target) -> Finding:
 
 def _nothing_of_ours(look: Look, target: Target) -> Finding:
     """Nothing of ours is there and every field stands at its base: the last attempt's answer decides what follows."""
-    latest, asked_for = look.latest, look.mutation.reason is Reason.RETRY
+    latest = look.latest
     if latest is None:
         return Finding(next=Next.SEND_AGAIN, verdict=Presence.ABSENT)
     quiet = quiet_at(look.attempts, target.quiescence)
-    if quiet is not None and look.now < quiet:
+    if _created(look) or (quiet is not None and look.now < quiet):
         return _unclear(look, target)
-    if latest.outcome is AnswerClass.ACCEPTED:
-        return _accepted_and_absent(look, target)
+    if latest.outcome is AnswerClass.ACCEPTED and _in_window(look, target):
+        return _unclear(look, target)
     if latest.outcome is AnswerClass.REFUSES_THIS:
         exists = latest.answer is not None and latest.answer.read_first and look.mutation.intent.creates
         if exists and _in_window(look, target):  # what is said to exist already can show a moment later
             return _unclear(look, target)
         return Finding(next=Next.ASK, status=Status.REJECTED, reason=Reason.REFUSES_THIS, verdict=Presence.ABSENT)
+    if latest.outcome is AnswerClass.REFUSES_US and progress.out_of_patience(look.attempts, target, look.now):
+        return Finding(next=Next.ASK, status=Status.REJECTED, reason=Reason.TARGET_REFUSES_US, verdict=Presence.ABSENT)
+    return _absent(look, latest, target)
+
+
+def _absent(look: Look, latest: Attempt, target: Target) -> Finding:
+    """A further attempt, where the policy allows one, as soon as no attempt can change anything any more.
+
+    A target that lets us read and refuses our writes is probed with it; one that said yes and shows nothing is for a
+    person.
+    """
+    settled = [a.send_before + target.quiescence for a in look.attempts if a.outcome not in _CHANGED_NOTHING]
     if latest.outcome is AnswerClass.REFUSES_US:
-        return _refused_and_absent(look, latest, target)
-    counted = sum(1 for attempt in look.attempts if attempt.outcome in _UNANSWERED)
-    if counted >= target.max_attempts and not asked_for:
+        settled.append(latest.send_before + timedelta(seconds=target.probe_seconds))
+    again = max(settled, default=look.now)
+    if look.now < again:
+        return Finding(next=Next.READ_AGAIN, at=again)
+    unanswered = sum(1 for attempt in look.attempts if attempt.outcome in _UNANSWERED)
+    asks = latest.outcome is AnswerClass.ACCEPTED or unanswered >= target.max_attempts
+    if asks and look.mutation.reason is not Reason.RETRY:
         return Finding(next=Next.ASK, status=Status.UNCERTAIN, verdict=Presence.ABSENT, at=_later(look, target))
     status = Status.UNCERTAIN if latest.outcome in _UNANSWERED else None
     return Finding(next=Next.SEND_AGAIN, status=status, reason=look.mutation.reason, verdict=Presence.ABSENT)
 
 
-def _accepted_and_absent(look: Look, target: Target) -> Finding:
-    """The target said yes and nothing is there: only a person sends again; a create never, it is unknown at most."""
-    if look.mutation.intent.creates or _in_window(look, target):
-        return _unclear(look, target)
-    if look.mutation.reason is Reason.RETRY:
-        return Finding(next=Next.SEND_AGAIN, reason=Reason.RETRY, verdict=Presence.ABSENT)
-    return Finding(next=Next.ASK, status=Status.UNCERTAIN, verdict=Presence.ABSENT, at=_later(look, target))
-
-
-def _refused_and_absent(look: Look, latest: Attempt, target: Target) -> Finding:
-    """The target lets us read and refuses our writes: a further attempt probes, as long as the policy is patient."""
-    if progress.out_of_patience(look.attempts, target, look.now):
-        return Finding(next=Next.ASK, status=Status.REJECTED, reason=Reason.TARGET_REFUSES_US, verdict=Presence.ABSENT)
-    again = latest.send_before + max(target.quiescence, timedelta(seconds=target.probe_seconds))
-    if look.now < again:
-        return Finding(next=Next.READ_AGAIN, at=again)
-    return Finding(next=Next.SEND_AGAIN, verdict=Presence.ABSENT)
+def _created(look: Look) -> bool:
+    """Whether this is a create that was answered 2xx with an id: it is never absent, only unknown or removed."""
+    return look.mutation.intent.creates and any(a.outcome is AnswerClass.ACCEPTED for a in look.attempts)
 
 
 def _not_found(look: Look, target: Target) -> Finding:
     """Neither among live records nor among archived, deleted or merged ones."""
-    if look.mutation.intent.creates:
-        if any(attempt.outcome is AnswerClass.ACCEPTED for attempt in look.attempts):
-            return _unclear(look, target)  # a create that was answered 2xx with an id is never absent, only unknown
-        if look.asked_id is None:
-            return _nothing_of_ours(look, target)
+    if _created(look):
+        return _unclear(look, target)
+    if look.mutation.intent.creates and look.asked_id is None:
+        return _nothing_of_ours(look, target)
     if _in_window(look, target):
         return _unclear(look, target)
     return Finding(next=Next.ASK, status=Status.DIVERGENT, reason=Reason.REMOVED, verdict=Presence.REMOVED)
