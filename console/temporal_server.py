@@ -25,6 +25,14 @@ SEARCH_ATTRIBUTES = {
 }
 """As in `workflows.contract`, whose import would cost half a second of every start; a test holds them equal."""
 
+_DYNAMIC = {
+    # the default of 20 polls a second costs every task 50 ms (measured)
+    "history.transferProcessorMaxPollRPS": "2000",
+    # a closed run is deleted once its closing is acknowledged: by default after half a minute or more (measured)
+    "history.transferProcessorUpdateAckInterval": '"1s"',
+    "history.visibilityProcessorUpdateAckInterval": '"1s"',
+}
+
 _LOG_LEVELS = {"debug": "debug", "info": "warn", "warning": "warn", "error": "error"}
 
 
@@ -57,8 +65,7 @@ def start_command(settings: Settings, *, database: Path, port: int, ui_port: int
         *("--namespace", settings.temporal_namespace, "--log-level", _LOG_LEVELS[settings.log_level]),
         # without write-ahead log a database file makes the server three times slower (measured)
         *("--db-filename", str(database), "--sqlite-pragma", "journal_mode=wal", "--sqlite-pragma", "synchronous=1"),
-        # the default of 20 polls a second costs every task 50 ms (measured)
-        *("--dynamic-config-value", "history.transferProcessorMaxPollRPS=2000"),
+        *(f"--dynamic-config-value={name}={value}" for name, value in _DYNAMIC.items()),
         *attributes,
     ]
 
