@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
 from dataclasses import dataclass
 from types import TracebackType
 from urllib.parse import urlsplit
 
 from bench.deployment import WEBHOOK, Delivery
+
+_IDLE_SECONDS = 3.0
+"""A kept connection that was idle for longer is not used again: the starter closes it after some seconds."""
 
 
 class NotAcknowledged(Exception):
@@ -23,6 +27,7 @@ class PutOff(NotAcknowledged):
 class _Connection:
     reader: asyncio.StreamReader
     writer: asyncio.StreamWriter
+    idle_since: float = 0.0
 
 
 class Source:
@@ -62,6 +67,7 @@ class Source:
         status = head.split(" ", 2)[1]
         length = int(head.partition("content-length:")[2].partition("\r\n")[0])
         body = await connection.reader.readexactly(length)
+        connection.idle_since = time.monotonic()
         self._idle.append(connection)
         if status != "200":
             refused = PutOff if status == "503" else NotAcknowledged
@@ -72,7 +78,7 @@ class Source:
     async def _connection(self) -> _Connection:
         while self._idle:
             kept = self._idle.pop()
-            if not kept.reader.at_eof():
+            if not kept.reader.at_eof() and time.monotonic() - kept.idle_since < _IDLE_SECONDS:
                 return kept
-            kept.writer.close()  # the starter closes what is idle for some seconds
+            kept.writer.close()
         return _Connection(*await asyncio.open_connection(self._host, self._port))
