@@ -22,15 +22,15 @@ class Stop(BaseException):
 
 
 class Stops:
-    """Counts the points at which a run can stop, and stops it at the chosen one."""
+    """Counts the points at which a run can stop, and stops it at the chosen one, by its number or its name."""
 
     def __init__(self) -> None:
-        self.at: int | None = None
+        self.at: int | str | None = None
         self.passed: list[str] = []
 
     def point(self, name: str) -> None:
         self.passed.append(name)
-        if self.at is not None and len(self.passed) == self.at:
+        if self.at in {name, len(self.passed)}:
             self.at = None
             raise Stop(name)
 

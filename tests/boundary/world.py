@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
@@ -145,17 +145,17 @@ class World:
     def look(self) -> Looked:
         return look(self.ports, RULES, self.key)
 
-    def run(self, *, most: int = 80, until: Callable[[], bool] = lambda: False) -> Mutation:
+    def run(self, *, most: int = 80) -> Mutation:
         """Go on from the row as the workflow does, moving time to the next step, until nothing but a person is left.
 
-        It ends as well when a person is asked while the reading goes on, or when `until` holds.
+        It ends as well when a person is asked while the reading goes on.
         """
         known: Step | None = None
         for _ in range(most):
             receipts = self.receipts
             item = receipts.review if receipts.review and receipts.review.state is ReviewState.OPEN else None
             step = known or step_of(receipts.mutation, receipts.attempts, TARGET, item)
-            if until() or step.kind not in {StepKind.WRITE, StepKind.LOOK}:
+            if step.kind not in {StepKind.WRITE, StepKind.LOOK}:
                 return receipts.mutation
             if item is not None and step.kind is StepKind.LOOK:
                 return receipts.mutation
@@ -178,8 +178,8 @@ class World:
             return Step(kind=StepKind.LOOK, at=looked.at)
         return None
 
-    def stopped(self, at: int) -> str | None:
-        """Run until the `at`-th point and stop there; the point's name, `None` where the run ended before it."""
+    def stopped(self, at: int | str) -> str | None:
+        """Run until a point, by its number or name, and stop there; its name, `None` where the run ended before it."""
         self.stops.passed.clear()
         self.stops.at = at
         try:
