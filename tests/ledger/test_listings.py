@@ -1,0 +1,157 @@
+"""Lists a page at a time, and the numbers of metrics."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from leadproof.domain.events import Outcome
+from leadproof.domain.mutation import Reason, Status
+from leadproof.domain.review import Decision, ReviewState
+from leadproof.domain.steps import QuarantineEntry, Question
+from tests.ledger.steps import decide, done, won
+from tests.support.ledgers import START, HandClock, OwnedLedger, a_lead_event, a_mutation, planned
+
+
+def all_pages(page: Callable[..., tuple[tuple[Any, ...], str | None]], limit: int, **chosen: Any) -> list[list[Any]]:
+    """Every page, followed by its cursor to the end."""
+    pages: list[list[Any]] = []
+    cursor = None
+    while True:
+        items, cursor = page(limit=limit, cursor=cursor, **chosen)
+        pages.append(list(items))
+        if cursor is None:
+            return pages
+
+
+@pytest.fixture
+def filled(ledger: OwnedLedger, clock: HandClock) -> OwnedLedger:
+    """Five events with a mutation each, the last two of one moment; the first is done, the third in review."""
+    for number in range(5):
+        event = a_lead_event(str(number))
+        reason = Reason.NEEDS_APPROVAL if number == 2 else None
+        (mutation,) = planned(ledger, event, a_mutation(event, reason=reason))
+        if number == 0:
+            done(ledger, clock, mutation)
+        if number == 2:
+            ledger.open_review(mutation.mutation_key, Question(reason="needs_approval", queue="sales", due_at=START))
+        if number < 3:
+            clock.forward(1)
+    return ledger
+
+
+def test_mutations_are_listed_newest_first(filled: OwnedLedger) -> None:
+    pages = all_pages(filled.mutations, 2)
+    assert [len(page) for page in pages] == [2, 2, 1]
+    listed = [mutation for page in pages for mutation in page]
+    assert listed == sorted(listed, key=lambda m: (m.created_at, m.mutation_key), reverse=True)
+    assert len({mutation.mutation_key for mutation in listed}) == 5
+    assert listed[-1].source_record_id == "0"
+
+
+def test_a_list_is_narrowed(filled: OwnedLedger) -> None:
+    (only,), following = filled.mutations(status=Status.OBSERVED)
+    assert (only.source_record_id, following) == ("0", None)
+    assert [m.source_record_id for m in filled.mutations(source_record_id="3")[0]] == ["3"]
+    assert filled.mutations(status=Status.OBSERVED, source_record_id="3") == ((), None)
+    assert [lead.source_record_id for lead in filled.leads(outcome=Outcome.REVIEW)[0]] == ["2"]
+    assert [lead.source_record_id for lead in filled.leads(source_record_id="4")[0]] == ["4"]
+
+
+def test_leads_are_listed_newest_first(filled: OwnedLedger) -> None:
+    pages = all_pages(filled.leads, 3)
+    listed = [lead for page in pages for lead in page]
+    assert [len(page) for page in pages] == [3, 2]
+    assert listed == sorted(listed, key=lambda lead: (lead.first_seen_at, lead.event_key), reverse=True)
+
+
+def test_reviews_are_listed_by_due_time(ledger: OwnedLedger) -> None:
+    for number, (queue, hours) in enumerate((("sales", 9), ("default", 3), ("sales", 1))):
+        event = a_lead_event(str(number))
+        (mutation,) = planned(ledger, event, a_mutation(event, reason=Reason.NEEDS_APPROVAL))
+        question = Question(reason="needs_approval", queue=queue, due_at=START + timedelta(hours=hours))
+        item = ledger.open_review(mutation.mutation_key, question)
+    decide(ledger, item, Decision.ABANDON)
+    listed = [item.due_at for page in all_pages(ledger.reviews, 1) for item in page]
+    assert listed == [START + timedelta(hours=due) for due in (1, 3, 9)]
+    assert [item.due_at for item in ledger.reviews(queue="sales", state=ReviewState.OPEN)[0]] == [listed[2]]
+    assert [item.due_at for item in ledger.reviews(state=ReviewState.DECIDED)[0]] == [listed[0]]
+
+
+def test_quarantine_is_listed_newest_first(ledger: OwnedLedger) -> None:
+    entries = [
+        QuarantineEntry(
+            delivery_digest=digest * 64,
+            position=position,
+            source_system="hubspot",
+            reason="malformed",
+            body="{}",
+            received_at=START + timedelta(seconds=second),
+        )
+        for digest, position, second in (("a", 0, 1), ("a", 1, 1), ("b", 0, 1), ("c", 0, 2))
+    ]
+    ledger.quarantine(entries)
+    ledger.close_quarantined("b" * 64, 0, state="dropped")
+    listed = [entry for page in all_pages(ledger.quarantined, 1) for entry in page]
+    assert [(entry.delivery_digest[0], entry.position) for entry in listed] == [("c", 0), ("b", 0), ("a", 1), ("a", 0)]
+    held, _ = ledger.quarantined(state="held")
+    assert [entry.delivery_digest[0] for entry in held] == ["c", "a", "a"]
+
+
+@pytest.mark.parametrize(
+    "cursor",
+    [
+        "",
+        "ä",
+        "nonsense",
+        base64.urlsafe_b64encode(b"[]").decode(),
+        base64.urlsafe_b64encode(b"7").decode(),
+        base64.urlsafe_b64encode(b'["2026-03-02T09:00:00", "k"]').decode(),  # no zone
+        base64.urlsafe_b64encode(b'["2026-03-02T09:00:00+00:00", "a\\u0000"]').decode(),
+        base64.urlsafe_b64encode(b'["2026-03-02T09:00:00+00:00", "a", true]').decode(),
+        base64.urlsafe_b64encode(json.dumps(["2026-03-02T09:00:00+00:00", {"$gt": ""}]).encode()).decode(),
+    ],
+)
+def test_a_cursor_that_is_none_of_ours_gives_an_empty_page(filled: OwnedLedger, cursor: str) -> None:
+    for page in (filled.mutations, filled.leads, filled.reviews, filled.quarantined):
+        assert page(cursor=cursor) == ((), None)
+
+
+def test_a_page_has_bounds(filled: OwnedLedger) -> None:
+    assert len(filled.mutations(limit=0)[0]) == 1
+    assert len(filled.mutations(limit=10**9)[0]) == 5
+
+
+def test_counts(filled: OwnedLedger, clock: HandClock) -> None:
+    event = a_lead_event("9")
+    (mutation,) = planned(filled, event, a_mutation(event))
+    won(filled, mutation)
+    clock.forward(100)
+    counts = filled.counts()
+    assert {status: n for status, n in counts.mutations.items() if n} == {
+        Status.OBSERVED: 1,
+        Status.RESERVED: 4,
+        Status.SUBMITTED: 1,
+    }
+    assert {outcome: n for outcome, n in counts.leads.items() if n} == {
+        Outcome.DONE: 1,
+        Outcome.REVIEW: 1,
+        Outcome.WORKING: 4,
+    }
+    assert counts.oldest_unfinished_seconds == 102  # the second event, a second after the first
+    assert counts.reviews_open == {"sales": 1}
+    assert counts.quarantine_held == 0
+
+
+def test_an_empty_ledger_counts_nothing(ledger: OwnedLedger) -> None:
+    counts = ledger.counts()
+    assert counts.oldest_unfinished_seconds is None
+    assert set(counts.mutations) == set(Status)
+    assert set(counts.mutations.values()) == {0}
+    assert ledger.mutations() == ((), None)
+    ledger.ping()
