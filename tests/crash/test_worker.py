@@ -16,7 +16,7 @@ from temporalio.testing import WorkflowEnvironment
 from leadproof.domain.events import Outcome
 from leadproof.domain.mutation import AnswerClass
 from tests.conftest import a_server
-from tests.support.house import House, a_house, eventually
+from tests.support.house import House, a_house, eventually, eventually_answered
 from workers.lifecycle import READY
 
 pytestmark = pytest.mark.crash
@@ -76,7 +76,7 @@ async def test_a_worker_killed_while_it_waits_for_the_answer_leaves_one_effect(h
     async with _worker(house):
         await house.handle(key).terminate("the test does not wait for the activity's time-out")
         await house.client.get_schedule_handle("leadproof-sweep").trigger()
-        await eventually(lambda: _swept(house, key), 30)
+        await eventually_answered(lambda: _swept(house, key), 30)
         await house.outcome(key, Outcome.DONE, within=30)
     assert len(house.writes(record_id)) == 1
 

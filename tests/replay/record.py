@@ -11,6 +11,7 @@ import json
 import re
 import tempfile
 from collections.abc import Awaitable, Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -76,7 +77,7 @@ async def _two_dependent_writes(house: House) -> str:
     _, key = await house.lead(lifecyclestage="customer")
     await eventually(lambda: len(house.mutations(key)) == 3)
     for mutation in house.mutations(key)[1:]:
-        item = await eventually(lambda key=mutation.mutation_key: house.ledger.review_of(key))
+        item = await eventually(partial(house.ledger.review_of, mutation.mutation_key))
         await house.decide(item.review_id, "approve")
     return key
 

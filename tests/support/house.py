@@ -169,8 +169,7 @@ class House:
     # -- what came of it ---------------------------------------------------------------------------------------------
     async def until(self, key: str, met: Callable[[Lead], bool], within: float = 15.0) -> Lead:
         """The lead's row, as soon as it meets a condition."""
-        found = await eventually(lambda: _if(self.ledger.lead(key), met), within)
-        return found
+        return await eventually(lambda: _if(self.ledger.lead(key), met), within)
 
     async def outcome(self, key: str, *expected: Outcome, within: float = 15.0) -> Lead:
         return await self.until(key, lambda lead: lead.outcome in expected, within)
@@ -209,17 +208,25 @@ def _if(lead: Lead | None, met: Callable[[Lead], bool]) -> Lead | None:
     return lead if lead is not None and met(lead) else None
 
 
-async def eventually(ask: Callable[[], T | Awaitable[T | None] | None], within: float = 15.0) -> T:
+async def eventually(ask: Callable[[], T | None], within: float = 15.0) -> T:
     """What `ask` gives as soon as it gives something; polled, with a deadline."""
+
+    async def asked() -> T | None:
+        return ask()
+
+    return await eventually_answered(asked, within)
+
+
+async def eventually_answered(ask: Callable[[], Awaitable[T | None]], within: float = 15.0) -> T:
+    """As `eventually`, for a question whose answer is awaited."""
     deadline = time.monotonic() + within
     while True:
-        answer = ask()
-        found = await answer if isinstance(answer, Awaitable) else answer
+        found = await ask()
         if found:
             return found
         if time.monotonic() > deadline:
             raise TimeoutError(f"not within {within} s")
-        await asyncio.sleep(0.02)
+        await asyncio.sleep(0.02)  # polled, and bounded by the deadline
 
 
 @asynccontextmanager

@@ -127,7 +127,8 @@ async def test_a_key_that_stands_for_another_payload_is_a_question(house: House)
         update={
             "mutation_key": standing,
             "event_key": key,
-            "status": "reserved",
+            "parent_key": house.mutation(other).mutation_key,
+            "status": Status.RESERVED,
             "version": 1,
             "fingerprint": "another",
             "reason": None,

@@ -16,15 +16,16 @@ from activities.sweep import Swept
 from leadproof.domain.events import Outcome
 from leadproof.domain.mutation import Reason, Status
 from leadproof.domain.steps import Arrival
-from tests.support.house import House, eventually
+from tests.support.house import House, eventually, eventually_answered
 from tests.workflows.test_reviews import BIG
 from workflows.contract import LEADS_QUEUE, SWEEP_WORKFLOW
 
 
 async def _sweep(house: House) -> Swept:
-    return await house.client.execute_workflow(
+    swept: Swept = await house.client.execute_workflow(
         SWEEP_WORKFLOW, id=f"sweep-{uuid.uuid4()}", task_queue=LEADS_QUEUE, result_type=Swept
     )
+    return swept
 
 
 async def _reset(house: House, workflow_id: str, event_id: int) -> None:
@@ -57,7 +58,7 @@ async def test_a_run_that_was_terminated_is_resumed_by_the_sweep(house: House) -
     item = house.ledger.review_of(house.mutation(key).mutation_key)
     assert item is not None
     await house.handle(key).terminate("a test")
-    await eventually(lambda: _resumed(house, key), within=20)
+    await eventually_answered(lambda: _resumed(house, key), within=20)
     lead = house.ledger.lead(key)
     assert lead is not None
     assert (lead.run, lead.workflow_id) == (1, f"lead:{key}:r1")
@@ -89,7 +90,7 @@ async def test_a_run_that_ends_twice_without_an_outcome_becomes_a_question(house
     _, key = await house.lead(**BIG)
     await house.outcome(key, Outcome.REVIEW)
     await house.handle(key).terminate("a test")
-    await eventually(lambda: _resumed(house, key), within=20)
+    await eventually_answered(lambda: _resumed(house, key), within=20)
     await house.handle(key).terminate("a test")
 
     async def asked() -> bool:
@@ -97,7 +98,7 @@ async def test_a_run_that_ends_twice_without_an_outcome_becomes_a_question(house
         item = house.ledger.review_of(key)
         return item is not None and item.reason == Reason.RUN_FAILED
 
-    await eventually(asked, within=20)
+    await eventually_answered(asked, within=20)
     lead = house.ledger.lead(key)
     assert lead is not None
     assert lead.run == 1

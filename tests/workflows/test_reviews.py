@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import pytest
@@ -80,9 +81,8 @@ async def test_a_decision_by_update_is_answered_and_a_malformed_one_is_refused(h
         await handle.execute_update("submit_decision", {"decision": "approve"})
     decision = {"review_id": item.review_id, "version": 1, "decision": "approve"}
     assert (await handle.execute_update("submit_decision", decision))["verdict"] == "applied"
-    again = decision | {"reason": "once more"}
     await house.outcome(key, Outcome.DONE)
-    answer = await house.decide(item.review_id, "approve", **{"reason": again["reason"]})
+    answer = await house.decide(item.review_id, "approve", reason="once more")
     assert answer.status_code == 409
 
 
@@ -255,7 +255,7 @@ async def test_a_backward_stage_is_a_question_and_two_writes(house: House) -> No
     assert (clear.action_kind, clear.reason) == ("clear_stage", Reason.NEEDS_APPROVAL)
     assert (move.action_kind, move.depends_on) == ("set_stage", (clear.mutation_key,))
     for mutation in (move, clear):
-        item = await eventually(lambda key=mutation.mutation_key: house.ledger.review_of(key))
+        item = await eventually(partial(house.ledger.review_of, mutation.mutation_key))
         await _decided(house, item, "approve")
     await house.outcome(key, Outcome.DONE)
     assert house.properties(record_id)["lifecyclestage"] == "marketingqualifiedlead"
