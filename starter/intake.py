@@ -167,9 +167,9 @@ class Intake:
         return (judged, reading.event) if isinstance(judged, LeadEvent) else judged
 
     def _admit(self, folds: Sequence[_Fold]) -> list[tuple[_Fold, Admission]]:
-        """Admit every fold, sorted by key; a statement takes a key once, so another payload of it is a further one."""
+        """Admit every fold; a statement takes a key once, so another payload of the same key is a further one."""
         admitted: list[tuple[_Fold, Admission]] = []
-        waiting = sorted(folds, key=lambda fold: fold.event.event_key)
+        waiting = list(folds)
         while waiting:
             now: dict[str, _Fold] = {}
             later = [fold for fold in waiting if now.setdefault(fold.event.event_key, fold) is not fold]
