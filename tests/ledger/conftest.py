@@ -10,12 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import Connection
 
 from leadproof.ledger import schema
 from leadproof.ledger.engine import connect
-from leadproof.ledger.tables import METADATA
-from tests.ledger.databases import Database
+from tests.ledger.databases import Database, emptied
 from tests.support.ledgers import HandClock, OwnedLedger
 
 
@@ -78,13 +76,8 @@ def clock() -> HandClock:
 def database(request: pytest.FixtureRequest) -> Database:
     """A migrated database, emptied; the session's own, since engines keep what they have compiled."""
     database: Database = request.getfixturevalue(request.param)
-    database.engine.write(_empty)
+    emptied(database.engine)
     return database
-
-
-def _empty(connection: Connection) -> None:
-    for table in reversed(METADATA.sorted_tables):
-        connection.execute(table.delete())
 
 
 @pytest.fixture
