@@ -43,19 +43,22 @@ class LeadView(BaseModel):
 
 class ReadingKind(StrEnum):
     """*ready*: the source was read. *planned*: a plan is recorded, nothing was read. *later*: the record can't be read
-    yet. *closed*: the event has its final outcome."""
+    yet. *closed*: the event has its final outcome. *unknown*: no lead event stands under the key."""
 
     READY = "ready"
     PLANNED = "planned"
     LATER = "later"
     CLOSED = "closed"
+    UNKNOWN = "unknown"
 
 
 class Reading(BaseModel):
+    """What reading the source gave; `lead` is missing only where the key is unknown."""
+
     model_config = _FROZEN
 
     kind: ReadingKind
-    lead: LeadView
+    lead: LeadView | None = None
     snapshot: LeadSnapshot | None = None
     at: datetime | None = None
 

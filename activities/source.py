@@ -11,7 +11,7 @@ from temporalio.exceptions import ApplicationError
 
 from activities.messages import LeadView, Reading, ReadingKind
 from activities.names import SOURCE_UNREADABLE
-from leadproof.domain.errors import MalformedValue, NotFound
+from leadproof.domain.errors import MalformedValue
 from leadproof.domain.events import Lead, LeadSnapshot, Outcome
 from leadproof.domain.field_catalog import CATALOG, specs_for
 from leadproof.domain.fields import normal
@@ -53,7 +53,7 @@ class SourceActivities:
         """Read the lead's row and, where it has no plan yet, the source record."""
         lead = self._ledger.lead(event_key)
         if lead is None:
-            raise ApplicationError(str(NotFound("no lead event stands under this key")), non_retryable=True)
+            return Reading(kind=ReadingKind.UNKNOWN)
         if lead.outcome.final:
             return Reading(kind=ReadingKind.CLOSED, lead=LeadView.of(lead))
         if self._ledger.plan_of(event_key, lead.policy_version) is not None:

@@ -114,6 +114,9 @@ class LeadWorkflow:
         reading = await self._read()
         if reading is None:
             return Reason.SOURCE_DOWN
+        if reading.lead is None:  # started by hand with a key that nobody admitted: there is nothing to do, ever
+            self._outcome = Outcome.NOTHING_TO_DO
+            return None
         self._lead, self._outcome = reading.lead, reading.lead.outcome
         if reading.kind is ReadingKind.CLOSED:
             return None
@@ -330,7 +333,13 @@ class LeadWorkflow:
         """Answer what was sent too late, so that nobody who decided is left without a word."""
         while True:
             while self._sent:
-                await self._decide(self._sent.pop(0))
+                command = self._sent.pop(0)
+                if self._lead is not None:
+                    await self._decide(command)
+                else:
+                    why = "no lead event stands under this key"
+                    malformed = Answered(decision_id=command.place, verdict=DecisionVerdict.MALFORMED, why=why)
+                    self._answers[command.place] = malformed
             await workflow.wait_condition(lambda: bool(self._sent) or workflow.all_handlers_finished())
             if not self._sent:
                 return

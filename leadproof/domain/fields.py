@@ -90,14 +90,28 @@ def _email(spec: FieldSpec, value: object) -> str:
     return f"{local}@{ascii_domain}" if at and _DOMAIN.fullmatch(ascii_domain) else text
 
 
+_MOST_READINGS = 5
+
+
 def _phone(spec: FieldSpec, value: object) -> str:
     text = _text(spec, value)
+    for _ in range(_MOST_READINGS):
+        form = _read_phone(spec, text)
+        if form == text:
+            break
+        text = form  # leading zeros can be read as a prefix each time: go on until the form stands
+    return text
+
+
+def _read_phone(spec: FieldSpec, text: str) -> str:
     digits = "".join(str(unicodedata.digit(one)) for one in unicodedata.normalize("NFKC", text) if one.isdecimal())
     for spelling in (text, digits):
         try:
             parsed = phonenumbers.parse(spelling, spec.region)
         except phonenumbers.NumberParseException:
             continue
+        if not phonenumbers.is_possible_number(parsed):
+            continue  # the library reads its own spelling of an impossible number as yet another one
         number = phonenumbers.format_number(parsed, phonenumbers.PhoneNumberFormat.E164)
         return f"{number};ext={parsed.extension}" if parsed.extension else number
     return digits or text

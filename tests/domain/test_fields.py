@@ -185,6 +185,7 @@ SPECS = st.builds(
 @example(FieldSpec(type=FieldType.EMAIL), "x@\uff20b")
 @example(FieldSpec(type=FieldType.EMAIL), "\u0390\u0345@example.com")
 @example(FieldSpec(type=FieldType.PHONE, region="DE"), "tel 030: 123456")
+@example(FieldSpec(type=FieldType.PHONE, region="DE"), "00009901")
 @example(FieldSpec(type=FieldType.MONEY), "12.5")
 @example(FieldSpec(type=FieldType.MONEY, decimals=0), "1e20")
 @example(FieldSpec(type=FieldType.COUNTRY), "united kingdom")

@@ -18,7 +18,7 @@ from leadproof.domain.mutation import Reason, Status
 from leadproof.domain.steps import Arrival
 from tests.support.house import House, eventually, eventually_answered
 from tests.workflows.test_reviews import BIG
-from workflows.contract import LEADS_QUEUE, SWEEP_WORKFLOW
+from workflows.contract import LEAD_WORKFLOW, LEADS_QUEUE, SWEEP_WORKFLOW
 
 
 async def _sweep(house: House) -> Swept:
@@ -170,3 +170,9 @@ async def test_twenty_deliveries_at_once_start_one_run(house: House) -> None:
     described = await house.handle(house.key_of(record_id)).describe()
     assert described.status in {WorkflowExecutionStatus.COMPLETED, WorkflowExecutionStatus.RUNNING}
     assert len(house.writes(record_id)) == 1
+
+
+async def test_a_run_started_by_hand_with_an_unknown_key_ends(house: House) -> None:
+    name = f"lead:unknown-{uuid.uuid4()}"
+    outcome = await house.client.execute_workflow(LEAD_WORKFLOW, "unknown", id=name, task_queue=LEADS_QUEUE)
+    assert outcome == Outcome.NOTHING_TO_DO
