@@ -110,9 +110,10 @@ def _read_phone(spec: FieldSpec, text: str) -> str:
             parsed = phonenumbers.parse(spelling, spec.region)
         except phonenumbers.NumberParseException:
             continue
-        if not phonenumbers.is_possible_number(parsed):
-            continue  # the library reads its own spelling of an impossible number as yet another one
         number = phonenumbers.format_number(parsed, phonenumbers.PhoneNumberFormat.E164)
+        again = phonenumbers.format_number(phonenumbers.parse(number, None), phonenumbers.PhoneNumberFormat.E164)
+        if again != number:
+            continue  # the library reads its own spelling of an impossible number as yet another one
         return f"{number};ext={parsed.extension}" if parsed.extension else number
     return digits or text
 
