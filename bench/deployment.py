@@ -150,8 +150,16 @@ def deployment(folder: Path) -> Iterator[Deployment]:
 
 
 def environment() -> dict[str, str]:
-    """The environment of processes of ours: without settings that are meant for another deployment."""
-    inherited = {name: value for name, value in os.environ.items() if not name.startswith("LEADPROOF_")}
+    """The environment of processes of ours: without settings that are meant for another deployment.
+
+    Modules keep their bytecode, as those of an installed package do: Temporal's sandbox imports the workflow's module
+    for every run, and without bytecode compiles it every time.
+    """
+    inherited = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith("LEADPROOF_") and name != "PYTHONDONTWRITEBYTECODE"
+    }
     path = os.pathsep.join(filter(None, (str(ROOT), inherited.get("PYTHONPATH"))))
     return {**inherited, "PYTHONPATH": path, "PYTHONUNBUFFERED": "1"}
 

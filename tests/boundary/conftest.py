@@ -9,14 +9,16 @@ import pytest
 
 from tests.boundary.world import World, a_world
 
-_MEMORY = Path("/dev/shm")  # noqa: S108  no power fails here: what is under test is what a stopped process leaves
+_SHARED = Path("/dev/shm")  # noqa: S108
+MEMORY = _SHARED if _SHARED.is_dir() else None
+"""Where ledgers are quick: no power fails here, what is under test is what a stopped process leaves."""
 
 
 @pytest.fixture
 def worlds() -> Iterator[Callable[[], World]]:
     """Makes worlds, each with a ledger of its own."""
     with ExitStack() as opened:
-        folder = opened.enter_context(tempfile.TemporaryDirectory(dir=_MEMORY if _MEMORY.is_dir() else None))
+        folder = opened.enter_context(tempfile.TemporaryDirectory(dir=MEMORY))
         yield lambda: opened.enter_context(a_world(Path(tempfile.mkdtemp(dir=folder))))
 
 
