@@ -29,7 +29,7 @@ class EffectActivities:
     @activity.defn(no_thread_cancel_exception=True)
     def write(self, command: WriteCommand) -> Book:
         """Claim, check, send and store one attempt; at most one request leaves."""
-        mutation, ports, rules = self._around(command.mutation_key)
+        mutation, ports, rules = self._around(self._ledger.mutation(command.mutation_key))
         done = boundary.submit(ports, rules, command.mutation_key, version=command.version, number=command.number)
         step = None
         if done.result in {Result.AGAIN, Result.PARKED}:
@@ -50,8 +50,9 @@ class EffectActivities:
     @activity.defn
     def reconcile(self, command: LookCommand) -> Book:
         """Read the record back, store the observation, and settle what it answers."""
-        mutation, ports, rules = self._around(command.mutation_key)
-        looked = boundary.look(ports, rules, command.mutation_key)
+        receipts = self._ledger.receipts(command.mutation_key)
+        mutation, ports, rules = self._around(receipts.mutation if receipts is not None else None)
+        looked = boundary.look(ports, rules, command.mutation_key, receipts=receipts)
         step = None
         if looked.next is Next.SEND_AGAIN:
             step = Step(kind=StepKind.WRITE, at=looked.at)
@@ -59,12 +60,11 @@ class EffectActivities:
             step = Step(kind=StepKind.LOOK, at=looked.at or self._clock.now() + LONGEST_WAIT)
         if command.alone and looked.next is Next.SETTLED:
             view = view_of(looked.mutation, looked.attempts, rules.target, None, step)
-            return self._views.one(mutation.event_key, view, wake=looked.wake)
+            return self._views.one(mutation.event_key, view, wake=looked.wake, outcome=looked.outcome)
         steps = {command.mutation_key: step} if step is not None else {}
         return self._views.book(mutation.event_key, steps=steps, wake=looked.wake)
 
-    def _around(self, mutation_key: str) -> tuple[Mutation, Ports, Rules]:
-        mutation = self._ledger.mutation(mutation_key)
+    def _around(self, mutation: Mutation | None) -> tuple[Mutation, Ports, Rules]:
         if mutation is None:
             raise NotFound("no mutation stands under this key")
         ports = Ports(ledger=self._ledger, crm=self._crms[mutation.target_system], clock=self._clock)

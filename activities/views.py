@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from activities.messages import Book
 from leadproof.domain.errors import NotFound
-from leadproof.domain.events import Lead
+from leadproof.domain.events import Lead, Outcome
 from leadproof.domain.progress import MutationView, Step, view_of
 from leadproof.domain.review import ReviewState
 from leadproof.ports import Ledger
@@ -39,9 +39,12 @@ class Views:
             wake=self.workflow_of(wake),
         )
 
-    def one(self, event_key: str, view: MutationView, *, wake: str | None = None) -> Book:
-        """The book after a step of an event's only mutation."""
-        return Book(outcome=self.lead(event_key).outcome, views=(view,), whole=False, wake=self.workflow_of(wake))
+    def one(
+        self, event_key: str, view: MutationView, *, wake: str | None = None, outcome: Outcome | None = None
+    ) -> Book:
+        """The book after a step of an event's only mutation; `outcome` where the step's transaction told it."""
+        told = outcome or self.lead(event_key).outcome
+        return Book(outcome=told, views=(view,), whole=False, wake=self.workflow_of(wake))
 
     def view(self, mutation_key: str, step: Step | None = None) -> MutationView:
         receipts = self._ledger.receipts(mutation_key)

@@ -14,11 +14,12 @@ from pydantic import BaseModel, ConfigDict
 from leadproof.domain import keys, progress, reconciliation
 from leadproof.domain.comparison import compare
 from leadproof.domain.errors import NotFound
+from leadproof.domain.events import Outcome
 from leadproof.domain.mutation import Answer, AnswerClass, Attempt, Mutation, Reason, Status
 from leadproof.domain.reconciliation import Finding, Look, Next
 from leadproof.domain.records import FoundRecord, LookUp, Presence
 from leadproof.domain.review import ReviewState
-from leadproof.domain.steps import ClaimResult, Settlement, TargetRow, WriteRequest
+from leadproof.domain.steps import ClaimResult, Receipts, Settlement, TargetRow, WriteRequest
 from leadproof.looking import Ports, Rules, asked_id, effects_on, find_record, question, store_finding
 
 __all__ = ["Looked", "Ports", "Result", "Rules", "Submission", "look", "submit"]
@@ -58,7 +59,11 @@ class Submission(BaseModel):
 
 
 class Looked(BaseModel):
-    """What `look` found and stored, with the row as it is now."""
+    """What `look` found and stored, with the row and the event's outcome as they are now.
+
+    Attributes:
+        outcome: `None` where nothing was stored.
+    """
 
     model_config = ConfigDict(frozen=True)
 
@@ -67,6 +72,7 @@ class Looked(BaseModel):
     attempts: tuple[Attempt, ...] = ()
     at: datetime | None = None
     wake: str | None = None
+    outcome: Outcome | None = None
 
 
 def submit(ports: Ports, rules: Rules, mutation_key: str, *, version: int, number: int) -> Submission:
@@ -241,13 +247,16 @@ def _after(ports: Ports, rules: Rules, mutation_key: str, answer: Answer) -> Sub
     )
 
 
-def look(ports: Ports, rules: Rules, mutation_key: str) -> Looked:
+def look(ports: Ports, rules: Rules, mutation_key: str, *, receipts: Receipts | None = None) -> Looked:
     """Read the record back, draw the finding, and store both.
+
+    Args:
+        receipts: of the mutation, where the caller has just read them.
 
     Raises:
         NotFound: no mutation stands under the key.
     """
-    receipts = ports.ledger.receipts(mutation_key)
+    receipts = receipts or ports.ledger.receipts(mutation_key)
     if receipts is None:
         raise NotFound("no mutation stands under this key")
     mutation, attempts = receipts.mutation, receipts.attempts
@@ -276,7 +285,14 @@ def look(ports: Ports, rules: Rules, mutation_key: str) -> Looked:
     if not settled.won:
         at = look_.now + timedelta(seconds=rules.target.read_spacing_seconds)
         return Looked(next=Next.READ_AGAIN, mutation=settled.mutation, attempts=attempts, at=at)
-    return Looked(next=finding.next, mutation=settled.mutation, attempts=attempts, at=finding.at, wake=settled.wake)
+    return Looked(
+        next=finding.next,
+        mutation=settled.mutation,
+        attempts=attempts,
+        at=finding.at,
+        wake=settled.wake,
+        outcome=settled.outcome,
+    )
 
 
 def _shows_it_up(found: LookUp, attempts: tuple[Attempt, ...]) -> bool:

@@ -11,6 +11,7 @@ from leadproof.domain.field_catalog import EMAIL
 from leadproof.domain.fields import FieldSpec, FieldType, Normal, normal
 from leadproof.domain.policy import Condition
 
+_TEXT = FieldSpec()
 _NUMBER = FieldSpec(type=FieldType.NUMBER)
 
 
@@ -22,13 +23,14 @@ def holds(condition: Condition, snapshot: LeadSnapshot, specs: Mapping[str, Fiel
     Args:
         specs: declared types by field name; a field without one counts as text.
     """
-    fields = {name: _read(specs.get(name, FieldSpec()), value) for name, value in snapshot.fields.items()}
+    given = snapshot.fields
+    fields = {name: _read(specs.get(name, _TEXT), given[name]) for name in looked_at(condition) if name in given}
     return (
         (not condition.source or snapshot.source_system in condition.source)
-        and all(_equals(specs.get(name, FieldSpec()), fields.get(name), of) for name, of in condition.equals.items())
+        and all(_equals(specs.get(name, _TEXT), fields.get(name), of) for name, of in condition.equals.items())
         and (not condition.email_domain or _in_domain(fields.get(EMAIL), condition.email_domain))
         and all(fields.get(name) is not None for name in condition.present)
-        and all(snapshot.fields.get(name) in (None, "", []) for name in condition.absent)
+        and all(given.get(name) in (None, "", []) for name in condition.absent)
         and all(_compared(fields.get(name), bound) in {0, 1} for name, bound in condition.at_least.items())
         and all(_compared(fields.get(name), bound) in {0, -1} for name, bound in condition.at_most.items())
     )

@@ -148,6 +148,7 @@ class Settled(BaseModel):
     Attributes:
         won: the compare-and-set on the version held; otherwise `mutation` is the row as it is now and nothing changed.
         wake: event key of the lead whose mutation is first in the queue of a record that this step freed.
+        outcome: of the event, where the step was stored.
     """
 
     model_config = _FROZEN
@@ -156,6 +157,7 @@ class Settled(BaseModel):
     mutation: Mutation
     review: ReviewItem | None = None
     wake: str | None = None
+    outcome: Outcome | None = None
 
 
 class Applied(BaseModel):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from leadproof.domain.mutation import Mutation, Reason, Status, legal
 from leadproof.ledger.questions import resolve
-from leadproof.ledger.rows import mutations_of
+from leadproof.ledger.rows import find_mutation, mutations_of
 from leadproof.ledger.transaction import Transaction
 from leadproof.ledger.transitions import move, touch
 
@@ -16,9 +16,8 @@ def follow(tx: Transaction, ended: Mutation, derived: Mutation | None = None) ->
     Superseded without one, or abandoned: they are abandoned (`dependency`), and so are theirs.
     """
     siblings = mutations_of(tx, ended.event_key)
-    dependents = [other for other in siblings if ended.mutation_key in other.depends_on and not other.status.final]
-    if not dependents:
-        return
+    dependents = [_locked(tx, other) for other in siblings if ended.mutation_key in other.depends_on]
+    dependents = [other for other in dependents if not other.status.final]
     if derived is not None:
         for other in dependents:
             needs = [derived.mutation_key if key == ended.mutation_key else key for key in other.depends_on]
@@ -34,11 +33,16 @@ def follow(tx: Transaction, ended: Mutation, derived: Mutation | None = None) ->
             touch(tx, other, None)
 
 
+def _locked(tx: Transaction, known: Mutation) -> Mutation:
+    """The row as it is now that nobody else can change it: what its need's end means for it must not be lost."""
+    return find_mutation(tx, known.mutation_key, lock=True) or known
+
+
 def _give_up(tx: Transaction, dependent: Mutation) -> None:
     if not legal(dependent.status, Status.ABANDONED, Reason.DEPENDENCY):
         return  # it was sent although it depends on what failed: its own evidence decides
     abandoned = move(tx, dependent, Status.ABANDONED, Reason.DEPENDENCY)
     if abandoned is None:
-        return
+        raise AssertionError("a locked row was changed by someone else")
     resolve(tx, abandoned.mutation_key)
     follow(tx, abandoned)

@@ -70,14 +70,20 @@ class Engine:
                 raise named from error
         raise AssertionError  # the loop returns or raises
 
-    def read(self, work: Callable[[Connection], T]) -> T:
+    def read(self, work: Callable[[Connection], T], *, together: bool = True) -> T:
         """Run `work` on a reading connection.
+
+        Args:
+            together: on SQLite, several statements see one state; for a single one that is the case anyway, and
+                beginning and ending a transaction around it takes as long as the statement.
 
         Raises:
             LedgerUnavailable, LedgerOutdated: as for `write`.
         """
         try:
-            with self._reader.connect() as connection, connection.begin():
+            with self._reader.connect() as connection:
+                if together and self.dialect == "sqlite":
+                    connection.exec_driver_sql("BEGIN")
                 return work(connection)
         except (DBAPIError, PoolTimeout) as error:
             named = _named(error)
@@ -161,9 +167,6 @@ def _sqlite(url: URL, busy_seconds: float) -> Engine:
     def begin_immediate(connection: Connection) -> None:
         connection.exec_driver_sql("BEGIN IMMEDIATE")
 
-    def begin(connection: Connection) -> None:
-        connection.exec_driver_sql("BEGIN")
-
     connect_args = {"check_same_thread": False, "timeout": busy_seconds}
     writer = sa.create_engine(url, hide_parameters=True, pool_size=1, max_overflow=0, connect_args=connect_args)
     reader = sa.create_engine(
@@ -172,7 +175,6 @@ def _sqlite(url: URL, busy_seconds: float) -> Engine:
     event.listen(writer, "connect", set_up)
     event.listen(reader, "connect", set_up)
     event.listen(writer, "begin", begin_immediate)
-    event.listen(reader, "begin", begin)
     return Engine(writer, reader, busy_seconds=busy_seconds)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import bindparam, select
 
 from leadproof.domain.events import Lead
 from leadproof.domain.mutation import Attempt, Mutation, Status
@@ -22,21 +22,21 @@ class Reading(Store):
     """Single rows and their receipts."""
 
     def lead(self, event_key: str) -> Lead | None:
-        return self._read(lambda tx: rows.find_lead(tx, event_key))
+        return self._read_once(lambda tx: rows.find_lead(tx, event_key))
 
     def plan_of(self, event_key: str, policy_version: str) -> RecordedPlan | None:
-        return self._read(lambda tx: find_plan(tx, event_key, policy_version))
+        return self._read_once(lambda tx: find_plan(tx, event_key, policy_version))
 
     def mutation(self, mutation_key: str) -> Mutation | None:
-        return self._read(lambda tx: rows.find_mutation(tx, mutation_key))
+        return self._read_once(lambda tx: rows.find_mutation(tx, mutation_key))
 
     def mutations_of(self, event_key: str) -> tuple[Mutation, ...]:
         """In order: by ordinal, a derived mutation after its parent."""
-        return self._read(lambda tx: rows.mutations_of(tx, event_key))
+        return self._read_once(lambda tx: rows.mutations_of(tx, event_key))
 
     def attempts_of(self, mutation_key: str) -> tuple[Attempt, ...]:
         """In order of their numbers."""
-        return self._read(lambda tx: rows.attempts_of(tx, mutation_key))
+        return self._read_once(lambda tx: rows.attempts_of(tx, mutation_key))
 
     def receipts(self, mutation_key: str) -> Receipts | None:
         """All that is kept of one mutation; its review item is the open one, else the latest."""
@@ -52,7 +52,7 @@ class Reading(Store):
 
     def creator_of(self, external_id: str) -> str | None:
         """The key of the *create* mutation of ours that names this external id as its target record."""
-        return self._read(lambda tx: _creator_of(tx, external_id))
+        return self._read_once(lambda tx: _creator_of(tx, external_id))
 
     def wrote(self, mutation_key: str, field: str, value: object) -> bool:
         """Whether a mutation of ours stands under this key that intends exactly this value of this field."""
@@ -63,10 +63,23 @@ class Reading(Store):
         return field in fields and bool(fields[field] == value)
 
 
+_LATEST_ITEM = (
+    select(REVIEW_ITEM)
+    .where(REVIEW_ITEM.c.subject == bindparam("subject"))
+    .order_by(REVIEW_ITEM.c.round.desc())
+    .limit(1)
+)
+_DECISIONS = (
+    select(REVIEW_DECISION)
+    .join(REVIEW_ITEM, REVIEW_ITEM.c.review_id == REVIEW_DECISION.c.review_id)
+    .where(REVIEW_ITEM.c.subject == bindparam("subject"))
+    .order_by(REVIEW_DECISION.c.decided_at, REVIEW_DECISION.c.decision_id)
+)
+
+
 def latest_item(tx: Transaction, subject: str) -> ReviewItem | None:
     """The open item of a subject, else its latest: the last round is the only one that can be open."""
-    statement = select(REVIEW_ITEM).where(REVIEW_ITEM.c.subject == subject).order_by(REVIEW_ITEM.c.round.desc())
-    row = tx.row(statement.limit(1))
+    row = tx.row(_LATEST_ITEM, {"subject": subject})
     return rows.to_item(row) if row is not None else None
 
 
@@ -74,17 +87,13 @@ def _receipts(tx: Transaction, mutation_key: str) -> Receipts | None:
     mutation = rows.find_mutation(tx, mutation_key)
     if mutation is None:
         return None
-    decisions = tx.rows(
-        select(REVIEW_DECISION)
-        .join(REVIEW_ITEM, REVIEW_ITEM.c.review_id == REVIEW_DECISION.c.review_id)
-        .where(REVIEW_ITEM.c.subject == mutation_key)
-        .order_by(REVIEW_DECISION.c.decided_at, REVIEW_DECISION.c.decision_id)
-    )
+    review = latest_item(tx, mutation_key)
+    decisions = tx.rows(_DECISIONS, {"subject": mutation_key}) if review is not None else ()
     return Receipts(
         mutation=mutation,
         attempts=rows.attempts_of(tx, mutation_key),
         observations=rows.observations_of(tx, mutation_key),
-        review=latest_item(tx, mutation_key),
+        review=review,
         decisions=tuple(rows.to_decision(row) for row in decisions),
     )
 

@@ -30,7 +30,7 @@ class Reviews(Store):
 
     def review_of(self, subject: str) -> ReviewItem | None:
         """The open item of a subject."""
-        return self._read(lambda tx: open_item(tx, subject))
+        return self._read_once(lambda tx: open_item(tx, subject))
 
     def review(self, review_id: str) -> ReviewItem | None:
         return self._read(lambda tx: _review(tx, review_id))

@@ -96,8 +96,8 @@ def _settle(tx: Transaction, mutation_key: str, version: int, step: Settlement) 
     if step.question is not None:
         ask(tx, subject=mutation_key, event_key=lead.event_key, mutation_key=mutation_key, question=step.question)
     review = open_item(tx, mutation_key)
-    recompute(tx, lead)
-    return Settled(won=True, mutation=after, review=review, wake=wake)
+    outcome = recompute(tx, lead).outcome
+    return Settled(won=True, mutation=after, review=review, wake=wake, outcome=outcome)
 
 
 def _check(before: Mutation, step: Settlement) -> None:

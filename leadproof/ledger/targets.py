@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import case, select
+from sqlalchemy import bindparam, case, select
 
 from leadproof.domain.steps import TargetRow
 from leadproof.ledger.rows import to_target
 from leadproof.ledger.tables import TARGET
 from leadproof.ledger.transaction import Store, Transaction, insert_into
 
+_TARGET = select(TARGET).where(TARGET.c.target_system == bindparam("target_system"))
+
 
 class Targets(Store):
     """One row per target system that was ever marked."""
 
     def target(self, target_system: str) -> TargetRow | None:
-        return self._read(lambda tx: _find(tx, target_system))
+        return self._read_once(lambda tx: _find(tx, target_system))
 
     def mark_target(self, target_system: str, *, up: bool, reason: str | None) -> TargetRow:
         """Note that a target was looked at; `since` stays while its state does."""
@@ -25,7 +27,7 @@ class Targets(Store):
 
 
 def _find(tx: Transaction, target_system: str) -> TargetRow | None:
-    row = tx.row(select(TARGET).where(TARGET.c.target_system == target_system))
+    row = tx.row(_TARGET, {"target_system": target_system})
     return to_target(row) if row is not None else None
 
 

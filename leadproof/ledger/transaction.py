@@ -90,3 +90,7 @@ class Store:
 
     def _read(self, work: Callable[[Transaction], T]) -> T:
         return self._engine.read(lambda connection: work(Transaction(connection, self._clock.now())))
+
+    def _read_once(self, work: Callable[[Transaction], T]) -> T:
+        """As `_read`, for work that is a single statement."""
+        return self._engine.read(lambda connection: work(Transaction(connection, self._clock.now())), together=False)
