@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from datetime import timedelta
+from functools import partial
 from typing import Any, TypeVar
 
 import pytest
@@ -19,10 +20,30 @@ from leadproof.domain.events import Outcome
 from leadproof.domain.mutation import Mutation, Reason, Status
 from leadproof.domain.plan import ActionKind
 from leadproof.domain.review import Decision, DecisionVerdict
-from leadproof.domain.steps import ClaimResult, Settlement
+from leadproof.domain.steps import Arrival, ClaimResult, Settlement
 from tests.ledger.databases import Database, emptied
-from tests.ledger.steps import QUESTION, QUIESCENCE, answered, claim, decision, divergent, now, won
-from tests.support.ledgers import START, HandClock, OwnedLedger, a_lead_event, a_mutation, an_observation, planned
+from tests.ledger.steps import (
+    QUESTION,
+    QUIESCENCE,
+    answered,
+    claim,
+    decision,
+    divergent,
+    found_absent,
+    now,
+    uncertain,
+    won,
+)
+from tests.support.ledgers import (
+    START,
+    HandClock,
+    OwnedLedger,
+    a_lead_event,
+    a_mutation,
+    a_plan,
+    an_observation,
+    planned,
+)
 
 T = TypeVar("T")
 RECORD = "9" * 64
@@ -166,3 +187,53 @@ def test_an_answer_and_a_claim_of_one_mutation_do_not_overlap(ledger: OwnedLedge
             claimed = thread.submit(claim, ledger, mutation, 2)
             assert waits_for_the_other(ledger, claimed)
         assert claimed.result(20).result is ClaimResult.NOT_YET
+
+
+def test_of_two_plans_at_once_the_second_takes_the_first(ledger: OwnedLedger) -> None:
+    lead_event = a_lead_event("1")
+    ledger.admit([Arrival(event=lead_event)])
+    first, second = a_mutation(lead_event), a_mutation(lead_event, action=ActionKind.UPDATE)
+    with ThreadPoolExecutor(1) as thread:
+        with held_before_commit(ledger, lambda: ledger.record_plan(a_plan(lead_event, [first]), [first])):
+            other = thread.submit(ledger.record_plan, a_plan(lead_event, [second]), [second])
+            assert waits_for_the_other(ledger, other)
+        assert [row.mutation_key for row in other.result(20).mutations] == [first.mutation_key]
+    assert ledger.mutation(second.mutation_key) is None
+
+
+def test_a_decision_sees_the_claim_that_was_made_meanwhile(ledger: OwnedLedger, clock: HandClock) -> None:
+    mutation = of_one_record(ledger, 1)
+    item = uncertain(ledger, mutation)
+    mutation = found_absent(ledger, clock, mutation)
+    ledger.record_decision(decision(item, Decision.ABANDON), reviewer="ann", via="test")
+    with ThreadPoolExecutor(1) as thread:
+        with held_before_commit(ledger, lambda: claim(ledger, mutation, 2)) as claimed:
+            applied = thread.submit(ledger.apply_decision, "d1", quiescence=QUIESCENCE)
+            assert waits_for_the_other(ledger, applied)
+        assert applied.result(20).verdict is DecisionVerdict.STALE
+    assert claimed.result().result is ClaimResult.WON
+    assert now(ledger, mutation).status is Status.SUBMITTED
+
+
+def test_a_dependency_passes_on_although_the_dependent_was_just_touched(ledger: OwnedLedger, clock: HandClock) -> None:
+    lead_event = a_lead_event("1")
+    first = a_mutation(lead_event, target_record="a" * 64)
+    second = a_mutation(
+        lead_event,
+        action=ActionKind.UPDATE,
+        ordinal=1,
+        depends_on=(first.mutation_key,),
+        reason=Reason.DEPENDS,
+        target_record="b" * 64,
+    )
+    planned(ledger, lead_event, first, second)
+    item = divergent(ledger, clock, first)
+    ledger.record_decision(decision(item, Decision.OVERWRITE), reviewer="ann", via="test")
+    touch = partial(ledger.rename_reason, second.mutation_key, version=1, reason=None)
+    with ThreadPoolExecutor(1) as thread:
+        with held_before_commit(ledger, touch):
+            applied = thread.submit(ledger.apply_decision, "d1", quiescence=QUIESCENCE)
+            assert waits_for_the_other(ledger, applied)
+        derived = applied.result(20).derived
+    assert derived is not None
+    assert now(ledger, second).depends_on == (derived.mutation_key,)

@@ -208,6 +208,9 @@ class TestVerdicts:
         assert [row.decision_id for row in ledger.pending_decisions(mutation.event_key)] == ["d1", "d2"]
         ledger.apply_decision("d1", quiescence=QUIESCENCE)
         assert ledger.pending_decisions(mutation.event_key) == ()
+        row = ledger.decision("d2")
+        assert row is not None
+        assert row.verdict is DecisionVerdict.REPEATED
         assert ledger.apply_decision("d2", quiescence=QUIESCENCE).verdict is DecisionVerdict.REPEATED
 
     def test_a_question_that_evidence_answered_is_stale(self, ledger: OwnedLedger, clock: HandClock) -> None:

@@ -129,6 +129,19 @@ def test_who_does_not_claim_within_a_minute_of_its_turn_is_passed_over(ledger: O
     assert claim(ledger, now(ledger, second)).result is ClaimResult.WON
 
 
+def test_who_has_just_asked_keeps_its_place_also_where_nobody_has_freed_the_record(
+    ledger: OwnedLedger, clock: HandClock
+) -> None:
+    """The first is kept waiting by the target's own id of the record, which the second does not know."""
+    won(ledger, of_one_record(ledger, 1, target_record="1" * 64, provider_record_id="501"))
+    first, second = of_one_record(ledger, 2, provider_record_id="501"), of_one_record(ledger, 3)
+    assert claim(ledger, first).result is ClaimResult.WAITS
+    clock.forward(59.9)
+    assert claim(ledger, second).result is ClaimResult.WAITS
+    clock.forward(0.1)
+    assert claim(ledger, now(ledger, second)).result is ClaimResult.WON
+
+
 def test_a_row_that_never_asked_stands_in_no_queue(ledger: OwnedLedger) -> None:
     of_one_record(ledger, 1)
     assert claim(ledger, of_one_record(ledger, 2)).result is ClaimResult.WON

@@ -63,6 +63,11 @@ def test_every_attempt_counts_and_not_only_the_last() -> None:
     assert not may([*attempts, attempt(3, UNCERTAIN, at=290)], [seen(110)], 300)
 
 
+def test_a_read_that_says_to_come_from_the_future_establishes_nothing() -> None:
+    assert not may([attempt(1, None)], [seen(110)], 109)
+    assert may([attempt(1, None)], [seen(110)], 110)
+
+
 def test_a_refusal_is_enough_only_in_rejected() -> None:
     attempts = [attempt(1, UNCERTAIN), attempt(2, REFUSES, at=200)]
     observations = [seen(110), seen(210, "one")]
