@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-import tempfile
-from contextlib import ExitStack
 from datetime import datetime
 from itertools import pairwise
-from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
-from hypothesis import HealthCheck, settings
+from hypothesis import settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
 
 from leadproof.domain.mutation import AnswerClass, Reason, Status
 from leadproof.domain.records import MARKER
-from tests.boundary.conftest import MEMORY
 from tests.boundary.target import UNREADABLE, Reply, accepts, answers, applies_and_is_not_heard, is_lost, late, sees
-from tests.boundary.world import INTENT, TARGET, World, a_world
+from tests.boundary.world import INTENT, TARGET, World, Worlds
+from tests.support.ledgers import START
 
 FATES: list[Reply] = [
     accepts,
@@ -39,12 +42,12 @@ BETWEEN = "999"
 class OneMutation(RuleBasedStateMachine):
     """What a run does, disturbed; and what must hold at every moment."""
 
+    worlds: ClassVar[Worlds]
+
     def __init__(self) -> None:
         super().__init__()
         self.checked = True
-        self.opened = ExitStack()
-        folder = self.opened.enter_context(tempfile.TemporaryDirectory(dir=MEMORY))
-        self.world: World = self.opened.enter_context(a_world(Path(folder)))
+        self.world: World = self.worlds()
 
     @initialize(checked=st.booleans())
     def reserve(self, checked: bool) -> None:
@@ -58,22 +61,29 @@ class OneMutation(RuleBasedStateMachine):
     @precondition(still_open)
     @rule(
         fate=st.sampled_from(FATES),
+        edit=st.none() | st.tuples(NAMES, st.sampled_from(["777", None, "501", "NEW"])),
         between=st.none() | NAMES,
         blind=st.booleans(),
         stops=st.none() | st.sampled_from(STOPS),
     )
-    def a_step(self, fate: Reply, between: str | None, blind: bool, stops: str | None) -> None:
-        """One step, in which a request meets a fate, a person comes in between, a look says nothing, the run stops."""
+    def a_step(
+        self, fate: Reply, edit: tuple[str, str | None] | None, between: str | None, blind: bool, stops: str | None
+    ) -> None:
+        """A step or two: before it a person edits the record; in it a look says nothing, a person comes between check
+        and write, the request meets its fate, the run stops."""
         target = self.world.target
         target.replies[:] = [fate]
         target.sights[:] = [sees(UNREADABLE)] if blind else []
         target.on_send[:] = [lambda: self.a_person_edits(between, BETWEEN)] if between is not None else []
-        self.world.stopped(stops or "nowhere", most=1)
+        if edit is not None:
+            self.a_person_edits(*edit)
+        self.world.stopped(stops or "nowhere", most=2)  # a look that says so is followed by its write
+        self.what_holds()
 
-    @rule(name=NAMES, value=st.sampled_from(["777", None, "501", "NEW"]))
-    def a_person_edits(self, name: str, value: Any) -> None:
+    def a_person_edits(self, name: str, value: str | None) -> None:
         self.world.clock.forward(0.5)
-        self.world.target.edit(**{name: value})
+        fields: dict[str, Any] = {name: value}
+        self.world.target.edit(**fields)
         self.world.clock.forward(0.5)
 
     @rule(seconds=st.sampled_from([1, 5, 40, 130, 700]))
@@ -82,43 +92,25 @@ class OneMutation(RuleBasedStateMachine):
         self.world.target.settle()
 
     # -- what holds --------------------------------------------------------------------------------------------------
-    @invariant()
-    def what_was_applied_is_one_effect(self) -> None:
-        assert all(effect.fields == INTENT for effect in self.world.effects)
-        assert len(self.world.target.effects) == len(self.world.effects) <= 1
-
-    @invariant()
-    def no_request_leaves_while_an_earlier_one_may_land(self) -> None:
-        if self.world.key == "":
-            return
-        answered = {AnswerClass.NOT_SENT, AnswerClass.NOT_APPLIED}
-        for first, second in pairwise(self.world.attempts):
-            if first.outcome not in answered:
+    def what_holds(self) -> None:
+        """After every step, whatever happened before it."""
+        receipts, effects = self.world.receipts, self.world.effects
+        mutation, attempts = receipts.mutation, receipts.attempts
+        assert len(self.world.target.effects) == len(effects) <= 1
+        assert all(effect.fields == INTENT for effect in effects)
+        for first, second in pairwise(attempts):
+            if first.outcome not in {AnswerClass.NOT_SENT, AnswerClass.NOT_APPLIED}:
                 assert second.started_at >= first.send_before + TARGET.quiescence
-
-    @invariant()
-    def what_a_look_before_the_write_could_see_is_not_overwritten(self) -> None:
-        if self.world.key == "":
-            return
-        unchecked = not self.checked and len(self.world.attempts) == 1
-        assert unchecked or set(self.overwritten()) <= {BETWEEN}
-
-    @invariant()
-    def what_is_observed_is_there_and_nobody_lost_anything(self) -> None:
-        if self.world.key == "":
-            return
-        mutation = self.world.mutation
+        if self.checked or len(attempts) > 1:
+            assert set(self.overwritten()) <= {BETWEEN}  # what a look before the write could see is not overwritten
+        read_at = max((o.read_at for o in receipts.observations), default=START)
+        unseen = self.overwritten(until=read_at)
         if mutation.status is Status.OBSERVED:
-            assert bool(self.world.effects) is (mutation.reason is None)
-            assert self.unseen() == []
-        elif mutation.status is Status.DIVERGENT and self.unseen():
+            assert bool(effects) is (mutation.reason is None)
+            assert unseen == []
+        elif mutation.status is Status.DIVERGENT and unseen:
             assert mutation.reason is Reason.OVERWROTE_UNSEEN_EDIT
-            assert {difference.lost for difference in mutation.differences} == set(self.unseen())
-
-    def unseen(self) -> list[Any]:
-        """What was overwritten before the run looked for the last time."""
-        reads = [o.read_at for o in self.world.receipts.observations]
-        return self.overwritten(until=max(reads)) if reads else []
+            assert {difference.lost for difference in mutation.differences} == set(unseen)
 
     def overwritten(self, until: datetime | None = None) -> list[Any]:
         """Values that a person had set, neither the base nor the intent, and that a write of ours replaced."""
@@ -131,34 +123,23 @@ class OneMutation(RuleBasedStateMachine):
         ]
 
     def teardown(self) -> None:
-        try:
-            if self.world.key:
-                self.world.target.sights.clear()
-                self.world.target.replies.clear()
-                self.world.target.on_send.clear()
-                mutation = self.world.run()
-                self.world.clock.forward(TARGET.apply_lag_seconds)
-                self.world.target.settle()
-                for check in (
-                    self.what_was_applied_is_one_effect,
-                    self.no_request_leaves_while_an_earlier_one_may_land,
-                    self.what_a_look_before_the_write_could_see_is_not_overwritten,
-                    self.what_is_observed_is_there_and_nobody_lost_anything,
-                ):
-                    check()
-                if mutation.status is Status.OBSERVED and mutation.reason is None:
-                    assert any(change.value == self.world.key for change in self.world.record.history[MARKER])
-                else:
-                    review = self.world.receipts.review
-                    assert mutation.reason is Reason.ALREADY_SO or review is not None
-        finally:
-            self.opened.close()
+        """Undisturbed from here on, the run ends: with the effect, or with a question for a person."""
+        if self.world.key == "":
+            return
+        target = self.world.target
+        for scripted in (target.sights, target.replies, target.on_send):
+            scripted.clear()
+        mutation = self.world.run()
+        self.world.clock.forward(TARGET.apply_lag_seconds)
+        target.settle()
+        self.what_holds()
+        if mutation.status is Status.OBSERVED:
+            landed = any(change.value == self.world.key for change in self.world.record.history.get(MARKER, ()))
+            assert landed is (mutation.reason is None)
+        else:
+            assert self.world.receipts.review is not None
 
 
-TestOneMutation = OneMutation.TestCase
-TestOneMutation.settings = settings(
-    max_examples=50,
-    stateful_step_count=5,
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow],
-)
+def test_whatever_happens_in_whatever_order(worlds: Worlds) -> None:
+    OneMutation.worlds = worlds
+    run_state_machine_as_test(OneMutation, settings=settings(max_examples=40, stateful_step_count=5, deadline=None))

@@ -206,6 +206,19 @@ def test_a_stale_read_after_an_accepted_write_is_read_again(world: World) -> Non
     assert len(world.target.sent) == 1
 
 
+def test_the_reading_begins_anew_with_each_attempt(world: World) -> None:
+    world.update()
+    world.target.replies += [is_lost, answers(AnswerClass.ACCEPTED, provider_record_id="601")]
+    world.submit()
+    while (looked := world.look()).next is Next.READ_AGAIN:
+        assert looked.at is not None
+        world.clock.forward((looked.at - world.clock.now()).total_seconds())
+    assert len(world.receipts.observations) > 2
+    world.clock.forward(1)
+    world.submit()
+    assert world.look().at == world.clock.now() + timedelta(seconds=TARGET.read_spacing_seconds)
+
+
 def test_an_accepted_update_that_never_shows_is_a_question_and_not_a_second_write(world: World) -> None:
     world.update()
     shown = stale(world)

@@ -132,6 +132,49 @@ def test_a_probe_that_may_look_writes_and_only_its_answer_says_that_writes_are_t
     assert state(world) == "up"
 
 
+@pytest.mark.parametrize(
+    ("outcome", "after"),
+    [
+        (AnswerClass.ACCEPTED, "up"),
+        (AnswerClass.UNCERTAIN, "up"),
+        (REFUSES_THIS, "up"),
+        (NOT_APPLIED, "up"),
+        (NOT_SENT, "down"),
+        (REFUSES_US, "down"),
+    ],
+)
+def test_what_the_answer_to_a_probe_says_of_the_target(world: World, outcome: AnswerClass, after: str) -> None:
+    world.ledger.mark_target("hubspot", up=False, reason="401")
+    world.update()
+    world.clock.forward(PROBE)
+    world.target.replies.append(answers(outcome))
+    world.submit()
+    assert state(world) == after
+
+
+def test_while_one_write_probes_the_others_stay_parked(world: World) -> None:
+    world.ledger.mark_target("hubspot", up=False, reason="401")
+    first, second = world.update().mutation_key, world.create().mutation_key
+    world.clock.forward(PROBE)
+
+    def another_asks() -> None:
+        world.target.on_send.clear()
+        world.key = second
+        assert world.submit().result is Result.PARKED
+
+    world.key = first
+    world.target.on_send.append(another_asks)
+    assert world.submit().result is Result.SENT
+    assert len(world.target.sent) == 1
+
+
+def test_a_write_that_waited_long_before_the_target_went_down_is_parked_like_any_other(world: World) -> None:
+    world.update()
+    world.clock.forward(10 * TARGET.patience_seconds)
+    world.ledger.mark_target("hubspot", up=False, reason="401")
+    assert world.submit().result is Result.PARKED
+
+
 def test_a_target_that_lets_us_read_and_refuses_every_write_is_given_up_with_the_policys_patience(world: World) -> None:
     world.update()
     world.target.replies += [answers(REFUSES_US, http_status=403, code="MISSING_SCOPES")] * 1000

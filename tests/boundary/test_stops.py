@@ -9,9 +9,8 @@ import pytest
 
 from leadproof.domain.mutation import AnswerClass, Status
 from tests.boundary.target import Reply, applies_and_is_not_heard, is_lost, late
-from tests.boundary.world import TARGET, World
+from tests.boundary.world import TARGET, World, Worlds
 
-Worlds = Callable[[], World]
 Reserve = Callable[[World], object]
 AROUND_THE_REQUEST = ["before write", "during write", "after write", "before store_answer", "after store_answer"]
 
