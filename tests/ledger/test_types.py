@@ -6,7 +6,7 @@ import math
 from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from leadproof.domain.steps import Arrival
@@ -49,6 +49,7 @@ def test_json_from_outside_is_always_stored(ledger: OwnedLedger) -> None:
     }
 
 
+@settings(max_examples=50)
 @given(JSON)
 def test_what_can_be_stored_is_left_alone_and_the_rest_becomes_storable(value: object) -> None:
     once = storable(value)
