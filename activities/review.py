@@ -8,13 +8,13 @@ from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any, Protocol
 
-from leadproof.domain.proofs import verify_decision
 from temporalio import activity
 
 from activities.messages import Answered, AskCommand, Book, DecideCommand, Decided
 from activities.views import Views
 from leadproof.domain.errors import MalformedDecision, NotFound
 from leadproof.domain.mutation import Reason
+from leadproof.domain.proofs import verify_decision
 from leadproof.domain.review import Decision, DecisionVerdict, ReviewItem, parse_decision
 from leadproof.domain.steps import Applied, Question
 from leadproof.ports import Clock, Ledger
@@ -117,13 +117,16 @@ class ReviewActivities:
 
     def _apply(self, decision_id: str, review_id: str | None) -> Applied:
         item = self._ledger.review(review_id) if review_id is not None else None
-        quiescence = timedelta(0)
-        if item is not None and item.mutation_key is not None:
-            mutation = self._ledger.mutation(item.mutation_key)
-            if mutation is not None:
-                rules = self._rulebook.rules(mutation.policy_version, mutation.target_system)
-                quiescence = rules.target.quiescence
-        return self._ledger.apply_decision(decision_id, quiescence=quiescence)
+        return self._ledger.apply_decision(decision_id, quiescence=self._quiescence(item))
+
+    def _quiescence(self, item: ReviewItem | None) -> timedelta:
+        """How long a request of ours can still change what the question is about: a mutation, or all of an event."""
+        if item is None:
+            return timedelta(0)
+        asked = [self._ledger.mutation(item.mutation_key)] if item.mutation_key is not None else []
+        mutations = asked or self._ledger.mutations_of(item.event_key)
+        targets = [self._rulebook.rules(m.policy_version, m.target_system).target for m in mutations if m is not None]
+        return max((target.quiescence for target in targets), default=timedelta(0))
 
     def _replans(self, applied: Applied) -> bool:
         if applied.verdict is not DecisionVerdict.APPLIED:

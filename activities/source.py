@@ -117,9 +117,9 @@ class SourceActivities:
         field = self._our_field(lead.source_system, changed, policy)
         if field is None:
             return None
-        if not record.history:
+        if field not in record.history:
             return self._echo_without_history(record, field)
-        near = [c for c in record.history.get(field, ()) if abs(c.at - lead.occurred_at) <= _SAME_WRITE]
+        near = [c for c in record.history[field] if abs(c.at - lead.occurred_at) <= _SAME_WRITE]
         if not near:
             return None
         # the event is about one change: a person's and ours can stand within the same second
@@ -131,7 +131,7 @@ class SourceActivities:
         return None
 
     def _echo_without_history(self, record: FoundRecord, field: str) -> str | None:
-        """Where no history says more: we changed the record last, and it carries the marker of what we wrote."""
+        """Where the field has no history: we changed the record last, and it carries the marker of what we wrote."""
         if record.changed_by != _US or record.marker is None:
             return None
         written = self._ledger.wrote(record.marker, field, record.fields.get(field))
