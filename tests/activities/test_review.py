@@ -1,0 +1,133 @@
+"""What a person sends, and what becomes of it."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from temporalio.testing import ActivityEnvironment
+
+from activities.messages import AskCommand, DecideCommand, Decided
+from activities.review import ReviewActivities
+from leadproof.domain.events import Outcome
+from leadproof.domain.mutation import Reason, Status
+from leadproof.domain.policy_text import parse_policy
+from leadproof.domain.proofs import sign_decision
+from leadproof.domain.review import DecisionVerdict, ReviewItem
+from leadproof.rulebook import Rulebook
+from tests.activities.room import Room
+from tests.boundary.target import is_lost
+from tests.boundary.world import TARGET, World
+
+KEY = "a-decision-key-of-the-tests"
+
+
+class Nobody:
+    async def identity(self, workflow_id: str, run_id: str, *, via: str, place: str) -> str:
+        return "nobody"
+
+
+class Reviews:
+    """The activities of a review over a world that waits for an approval."""
+
+    def __init__(self, room: Room) -> None:
+        self.room = room
+        self.world = World(room.ledger, room.clock)
+        self.event_key = self.world.update(reason=Reason.NEEDS_APPROVAL).event_key
+        rulebook = Rulebook(room.ledger, parse_policy)
+        self._activities = ReviewActivities(room.ledger, rulebook, room.clock, Nobody(), KEY)
+        self._environment = ActivityEnvironment()
+
+    def ask(self, reason: Reason = Reason.NEEDS_APPROVAL, *, event: bool = False) -> ReviewItem:
+        key = None if event else self.world.key
+        command = AskCommand(event_key=self.event_key, mutation_key=key, reason=reason)
+        book = self._environment.run(self._activities.open_review, command)
+        item = book.event_review if event else book.views[0].review
+        assert item is not None
+        return item
+
+    def send(self, *sent: Any, sender: str | None = "somebody") -> Decided:
+        command = DecideCommand(event_key=self.event_key, sent=list(sent), sender=sender)
+        return self._environment.run(self._activities.apply_decision, command)
+
+    def pending(self) -> Decided:
+        return self._environment.run(self._activities.apply_decision, DecideCommand(event_key=self.event_key))
+
+
+@pytest.fixture
+def reviews(room: Room) -> Reviews:
+    return Reviews(room)
+
+
+def approve(item: ReviewItem, **more: Any) -> dict[str, Any]:
+    return {"review_id": item.review_id, "version": item.version, "decision": "approve", "reason": "fine"} | more
+
+
+def verdict(decided: Decided) -> DecisionVerdict:
+    (answer,) = decided.answers
+    return answer.verdict
+
+
+def test_an_approval_lets_the_mutation_be_written(reviews: Reviews) -> None:
+    decided = reviews.send(approve(reviews.ask()))
+    assert verdict(decided) is DecisionVerdict.APPLIED
+    assert (reviews.world.mutation.reason, decided.book.views[0].review) == (Reason.APPROVED, None)
+    assert reviews.world.run().status is Status.OBSERVED
+
+
+def test_a_question_that_is_open_is_found_and_not_asked_twice(reviews: Reviews) -> None:
+    assert reviews.ask() == reviews.ask()
+
+
+def test_who_sends_it_bare_is_recorded_as_temporal_knows_him(reviews: Reviews) -> None:
+    decided = reviews.send(approve(reviews.ask(), reviewer="the boss"), sender="mallory")
+    row = reviews.room.ledger.decision(decided.answers[0].decision_id)
+    assert row is not None
+    assert (row.reviewer, row.via) == ("temporal:mallory", "signal")
+
+
+def test_a_proof_says_who_decided_and_one_that_does_not_fit_decides_nothing(reviews: Reviews) -> None:
+    body = approve(reviews.ask(), decision_id="d-1", reviewer="api:dana")
+    forged = body | {"proof": sign_decision(body, "another key")}
+    assert verdict(reviews.send(forged)) is DecisionVerdict.MALFORMED
+    assert reviews.world.mutation.reason is Reason.NEEDS_APPROVAL
+    assert verdict(reviews.send(body | {"proof": sign_decision(body, KEY)})) is DecisionVerdict.APPLIED
+    row = reviews.room.ledger.decision("d-1")
+    assert row is not None
+    assert row.reviewer == "api:dana"
+
+
+@pytest.mark.parametrize("sent", [(), ("approve",), ({"decision": "approve"},), ({}, {}), (None,)])
+def test_what_is_no_decision_is_recorded_as_such_and_changes_nothing(reviews: Reviews, sent: tuple[Any, ...]) -> None:
+    reviews.ask()
+    decided = reviews.send(*sent)
+    assert verdict(decided) is DecisionVerdict.MALFORMED
+    row = reviews.room.ledger.decision(decided.answers[0].decision_id)
+    assert row is not None
+    assert row.verdict is DecisionVerdict.MALFORMED
+    assert reviews.world.mutation.reason is Reason.NEEDS_APPROVAL
+
+
+def test_an_answer_to_another_leads_question_is_none(reviews: Reviews) -> None:
+    item = reviews.ask()
+    reviews.event_key = reviews.room.admit("55")
+    assert verdict(reviews.send(approve(item))) is DecisionVerdict.MALFORMED
+    assert reviews.world.mutation.reason is Reason.NEEDS_APPROVAL
+
+
+def test_giving_up_an_event_waits_until_none_of_its_requests_can_land_any_more(reviews: Reviews) -> None:
+    reviews.send(approve(reviews.ask()))
+    reviews.world.target.replies.append(is_lost)
+    reviews.world.submit()
+    item = reviews.ask(Reason.RUN_FAILED, event=True)
+    quiet = reviews.world.attempts[0].send_before + TARGET.quiescence
+    decided = reviews.send(approve(item, decision="abandon"))
+    assert (verdict(decided), decided.answers[0].until) == (DecisionVerdict.PENDING, quiet)
+    reviews.room.clock.forward((quiet - reviews.room.clock.now() - timedelta(seconds=1)).total_seconds())
+    assert verdict(reviews.pending()) is DecisionVerdict.PENDING
+    reviews.room.clock.forward(1)
+    assert verdict(reviews.pending()) is DecisionVerdict.APPLIED
+    lead = reviews.room.ledger.lead(reviews.event_key)
+    assert lead is not None
+    assert lead.outcome is Outcome.ABANDONED
