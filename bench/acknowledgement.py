@@ -13,8 +13,8 @@ from bench.report import Goal, Section
 from bench.samples import percentile, ratio, ratio_range
 from bench.stage import Stage, Stopwatch
 
-_ALONE = 40
-_AT_ONCE, _BURSTS = 5, 8
+_ALONE = 200
+_AT_ONCE, _BURSTS = 5, 40
 _TIMES = 1.5
 
 
