@@ -9,10 +9,11 @@ from temporalio import activity
 from activities.messages import Book, LookCommand, WriteCommand
 from activities.views import Views
 from leadproof import boundary
-from leadproof.boundary import Ports, Result, Rules
+from leadproof.boundary import Ports, Result, Rules, Submission
 from leadproof.domain.errors import NotFound
+from leadproof.domain.events import Outcome
 from leadproof.domain.mutation import Mutation, Status
-from leadproof.domain.progress import Step, StepKind, view_of
+from leadproof.domain.progress import Step, StepKind, Unstored, view_of
 from leadproof.domain.reconciliation import LONGEST_WAIT, Next
 from leadproof.ports import Clock, Crm, Ledger
 from leadproof.rulebook import Rulebook
@@ -31,6 +32,8 @@ class EffectActivities:
         """Claim, check, send and store one attempt; at most one request leaves."""
         mutation, ports, rules = self._around(self._ledger.mutation(command.mutation_key))
         done = boundary.submit(ports, rules, command.mutation_key, version=command.version, number=command.number)
+        if done.unstored is not None:
+            return self._unstored(done, done.unstored, rules)
         step = None
         if done.result in {Result.AGAIN, Result.PARKED}:
             step = Step(kind=StepKind.WRITE, at=done.at)
@@ -50,6 +53,11 @@ class EffectActivities:
     @activity.defn
     def reconcile(self, command: LookCommand) -> Book:
         """Read the record back, store the observation, and settle what it answers."""
+        if command.unstored is not None:
+            late = command.unstored
+            self._ledger.store_answer(
+                command.mutation_key, late.number, late.answer, request_digest=late.request_digest
+            )
         receipts = self._ledger.receipts(command.mutation_key)
         mutation, ports, rules = self._around(receipts.mutation if receipts is not None else None)
         looked = boundary.look(ports, rules, command.mutation_key, receipts=receipts)
@@ -63,6 +71,14 @@ class EffectActivities:
             return self._views.one(mutation.event_key, view, wake=looked.wake, outcome=looked.outcome)
         steps = {command.mutation_key: step} if step is not None else {}
         return self._views.book(mutation.event_key, steps=steps, wake=looked.wake)
+
+    @staticmethod
+    def _unstored(done: Submission, unstored: Unstored, rules: Rules) -> Book:
+        """What can be told without the ledger: the answer goes back to the run, which brings it with its next look."""
+        step = Step(kind=StepKind.LOOK, unstored=unstored)
+        view = view_of(done.mutation, done.attempts, rules.target, None, step)
+        told = view.model_copy(update={"attempts": unstored.number})
+        return Book(outcome=Outcome.WORKING, views=(told,), whole=False)
 
     def _around(self, mutation: Mutation | None) -> tuple[Mutation, Ports, Rules]:
         if mutation is None:

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict
 
 from leadproof.domain.events import Lead, LeadSnapshot, Outcome
 from leadproof.domain.mutation import Reason
-from leadproof.domain.progress import MutationView
+from leadproof.domain.progress import MutationView, Unstored
 from leadproof.domain.review import DecisionVerdict, ReviewItem
 
 _FROZEN = ConfigDict(frozen=True)
@@ -102,10 +102,13 @@ class WriteCommand(BaseModel):
 
 
 class LookCommand(BaseModel):
+    """A look, and first the answer of the attempt before it, where the ledger was not there to store it."""
+
     model_config = _FROZEN
 
     mutation_key: str
     alone: bool = False
+    unstored: Unstored | None = None
 
 
 class AskCommand(BaseModel):

@@ -13,9 +13,10 @@ from pydantic import BaseModel, ConfigDict
 
 from leadproof.domain import keys, progress, reconciliation
 from leadproof.domain.comparison import compare
-from leadproof.domain.errors import NotFound
+from leadproof.domain.errors import LedgerUnavailable, NotFound
 from leadproof.domain.events import Outcome
 from leadproof.domain.mutation import Answer, AnswerClass, Attempt, Mutation, Reason, Status
+from leadproof.domain.progress import Unstored
 from leadproof.domain.reconciliation import Finding, Look, Next
 from leadproof.domain.records import FoundRecord, LookUp, Presence
 from leadproof.domain.review import ReviewState
@@ -47,7 +48,11 @@ class Result(StrEnum):
 
 
 class Submission(BaseModel):
-    """What `submit` did, with the row as it is now."""
+    """What `submit` did, with the row as it is now.
+
+    Attributes:
+        unstored: the answer, where the ledger was not there when it came; the row is then as it was claimed.
+    """
 
     model_config = ConfigDict(frozen=True)
 
@@ -56,6 +61,7 @@ class Submission(BaseModel):
     attempts: tuple[Attempt, ...] = ()
     at: datetime | None = None
     wake: str | None = None
+    unstored: Unstored | None = None
 
 
 class Looked(BaseModel):
@@ -110,7 +116,11 @@ def submit(ports: Ports, rules: Rules, mutation_key: str, *, version: int, numbe
         answer = Answer(outcome=AnswerClass.NOT_SENT, detail="the time to send had passed")
     else:
         answer = ports.crm.write(request)
-    ledger.store_answer(mutation_key, number, answer, request_digest=digest)
+    try:
+        ledger.store_answer(mutation_key, number, answer, request_digest=digest)
+    except LedgerUnavailable:
+        unstored = Unstored(number=number, answer=answer, request_digest=digest)
+        return Submission(result=Result.SENT, mutation=mutation, attempts=(attempt,), unstored=unstored)
     if down is not None and answer.outcome not in {AnswerClass.NOT_SENT, AnswerClass.REFUSES_US}:
         ledger.mark_target(ports.crm.system, up=True, reason=None)
     return _after(ports, rules, mutation_key, answer)

@@ -215,7 +215,7 @@ class LeadWorkflow:
         if view.step.kind is StepKind.LOOK:
             book = await workflow.execute_activity_method(
                 EffectActivities.reconcile,
-                LookCommand(mutation_key=view.mutation_key, alone=len(self._views) == 1),
+                LookCommand(mutation_key=view.mutation_key, alone=len(self._views) == 1, unstored=view.step.unstored),
                 summary=f"read back {view.action_kind}",
                 **options.RECONCILE,
             )

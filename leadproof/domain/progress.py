@@ -9,7 +9,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
-from leadproof.domain.mutation import AnswerClass, Attempt, Mutation, Reason, Status
+from leadproof.domain.mutation import Answer, AnswerClass, Attempt, Mutation, Reason, Status
 from leadproof.domain.policy import Target
 from leadproof.domain.review import ReviewItem
 
@@ -30,12 +30,23 @@ class StepKind(StrEnum):
     DONE = "done"
 
 
+class Unstored(BaseModel):
+    """An answer that the ledger was not there for: the next ledger step stores it, if the attempt is still open."""
+
+    model_config = ConfigDict(frozen=True)
+
+    number: int
+    answer: Answer
+    request_digest: str | None = None
+
+
 class Step(BaseModel):
     """The next step of a mutation.
 
     Attributes:
         at: not before this time; `None`: now.
         asks: a review item is to be opened for this reason.
+        unstored: goes with a look that is the next ledger step.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -43,6 +54,7 @@ class Step(BaseModel):
     kind: StepKind
     at: datetime | None = None
     asks: Reason | None = None
+    unstored: Unstored | None = None
 
 
 class MutationView(BaseModel):

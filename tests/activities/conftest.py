@@ -10,7 +10,12 @@ from tests.support.ledgers import HandClock, sqlite_ledger
 
 
 @pytest.fixture
-def room(tmp_path: Path) -> Iterator[Room]:
+def ledger_path(tmp_path: Path) -> Path:
+    return tmp_path / "ledger.db"
+
+
+@pytest.fixture
+def room(ledger_path: Path) -> Iterator[Room]:
     clock = HandClock()
-    with sqlite_ledger(tmp_path / "ledger.db", clock) as ledger:
+    with sqlite_ledger(ledger_path, clock, busy_seconds=0.2) as ledger:
         yield Room(ledger, clock)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sqlite3
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 from temporalio.testing import ActivityEnvironment
@@ -11,9 +13,9 @@ from activities.effects import EffectActivities
 from activities.messages import Book, LookCommand, WriteCommand
 from leadproof.domain.errors import NotFound
 from leadproof.domain.events import Outcome
-from leadproof.domain.mutation import AnswerClass, Reason, Status
+from leadproof.domain.mutation import Answer, AnswerClass, Reason, Status
 from leadproof.domain.policy_text import parse_policy
-from leadproof.domain.progress import Step, StepKind
+from leadproof.domain.progress import Step, StepKind, Unstored
 from leadproof.domain.records import LookUp
 from leadproof.domain.review import Decision, ReviewDecision, ReviewState
 from leadproof.domain.steps import Settlement
@@ -43,8 +45,8 @@ class Effects:
         )
         return self._environment.run(self._activities.write, command)
 
-    def reconcile(self, *, alone: bool = False) -> Book:
-        command = LookCommand(mutation_key=self.world.key, alone=alone)
+    def reconcile(self, *, alone: bool = False, unstored: Unstored | None = None) -> Book:
+        command = LookCommand(mutation_key=self.world.key, alone=alone, unstored=unstored)
         return self._environment.run(self._activities.reconcile, command)
 
     def next(self, book: Book) -> Step:
@@ -106,6 +108,29 @@ def test_what_the_check_answers_is_read_from_the_row(effects: Effects) -> None:
         Step(kind=StepKind.PERSON),
     )
     assert (book.outcome, view.review is not None) == (Outcome.REVIEW, True)
+
+
+def test_an_answer_that_the_ledger_was_not_there_for_comes_with_the_next_look(
+    effects: Effects, ledger_path: Path
+) -> None:
+    effects.world.update()
+    other = sqlite3.connect(ledger_path, isolation_level=None)
+    effects.target.on_send.append(lambda: other.execute("BEGIN IMMEDIATE"))
+    book = effects.write(alone=True)
+    step = effects.next(book)
+    assert (step.kind, book.views[0].attempts) == (StepKind.LOOK, 1)
+    assert step.unstored is not None
+    other.execute("ROLLBACK")
+    other.close()
+    (attempt,) = effects.world.attempts
+    assert attempt.outcome is None
+    effects.target.always = sees(UNREADABLE)
+    effects.reconcile(unstored=step.unstored)
+    (attempt,) = effects.world.attempts
+    assert (attempt.outcome, attempt.answer) == (AnswerClass.ACCEPTED, step.unstored.answer)
+    assert attempt.request_digest == step.unstored.request_digest
+    effects.reconcile(unstored=step.unstored.model_copy(update={"answer": Answer(outcome=AnswerClass.UNCERTAIN)}))
+    assert effects.world.attempts == (attempt,)
 
 
 # -- after a look ------------------------------------------------------------------------------------------------------

@@ -215,8 +215,9 @@ def test_without_history_it_is_an_echo_when_we_changed_the_record_last_and_it_ca
 ) -> None:
     mutation, key = ours(room), change_event(room)
     fields = {**RECORD.fields, "owner": stands}
-    room.crm.found = one(fields=fields, marker=mutation.mutation_key, changed_by=changed_by)
-    assert room.read_source(key).kind is kind
+    for history in ({}, {"lead_status": (wrote("NEW", by="person:9"),)}):
+        room.crm.found = one(fields=fields, marker=mutation.mutation_key, changed_by=changed_by, history=history)
+        assert room.read_source(key).kind is kind
 
 
 def test_the_creation_of_a_record_that_a_create_of_ours_made_is_an_echo(room: Room) -> None:
