@@ -92,16 +92,20 @@ class PlanningActivities:
         self, lead: Lead, snapshot: LeadSnapshot, plan: Plan, policy: Policy
     ) -> dict[tuple[str, str], TargetState]:
         """The present record per target that the plan names; the source record itself where source is target."""
-        states = {}
+        states: dict[tuple[str, str], TargetState] = {}
         for action in plan.actions:
             where = (action.target_system, str(action.target_object))
-            if where in states:
+            crm = self._crms.get(action.target_system)
+            if crm is None or action.target_system not in policy.targets:
                 continue
-            if action.target_system == snapshot.source_system and snapshot.record is not None:
+            state = states.get(where)
+            if state is None and action.target_system == snapshot.source_system and snapshot.record is not None:
                 found = LookUp(presence=Presence.ONE, record=snapshot.record)
-                states[where] = TargetState(found=found, read_at=snapshot.read_at)
-            elif action.target_system in self._crms and action.target_system in policy.targets:
-                states[where] = self._look_up(lead, snapshot, where, policy)
+                state = TargetState(found=found, read_at=snapshot.read_at)
+            elif state is None:
+                state = self._look_up(lead, snapshot, where, policy)
+            blind = {name for name in action.fields if not crm.keeps_history(action.target_object, (name,))}
+            states[where] = state.model_copy(update={"without_history": state.without_history | blind})
         return states
 
     def _look_up(self, lead: Lead, snapshot: LeadSnapshot, where: tuple[str, str], policy: Policy) -> TargetState:

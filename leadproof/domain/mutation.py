@@ -208,6 +208,7 @@ class Intent(BaseModel):
         compare_also: further fields that the policy names for the check before the write.
         base_read_at: when the base state was read; `None` makes the check read again in any case.
         creates: the record may be created; any other write makes creation impossible.
+        without_history: fields of which the target keeps no history: an edit that this write replaces is not seen.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -217,6 +218,7 @@ class Intent(BaseModel):
     fields: dict[str, Any]
     compare_also: tuple[str, ...] = ()
     base_read_at: datetime | None = None
+    without_history: tuple[str, ...] = ()
     reason: str
     evidence: tuple[Evidence, ...] = ()
     policy_version: str

@@ -27,12 +27,19 @@ class TargetState(BaseModel):
     Attributes:
         found: *one* or *absent*, or what speaks against a write (*removed*, *several*).
         read_at: when.
+        without_history: fields that an action sets and of which the target keeps no history.
     """
 
     model_config = ConfigDict(frozen=True)
 
     found: LookUp
     read_at: datetime
+    without_history: frozenset[str] = frozenset()
+
+    def blind(self, action: Action) -> tuple[str, ...]:
+        """The fields in which an edit that the action's write replaces would not be seen; none where there is no
+        record."""
+        return tuple(sorted(self.without_history & set(action.fields))) if self.found.record is not None else ()
 
     @property
     def base(self) -> dict[str, Any] | None:
@@ -80,6 +87,10 @@ def _against_record(
     if state is None:
         return _refuse(guard, "nothing here can write to the target")
     record = state.found.record
+    blind = state.blind(action)
+    permission = policy.permission(action.kind, action.target_system, action.target_object)
+    if blind and not (permission is not None and permission.without_history):
+        return _refuse(guard, f"the target keeps no history of {', '.join(blind)}, and the policy does not allow that")
     if action.kind is not ActionKind.CREATE:
         if state.found.presence is Presence.ABSENT and not _made_before(action, before):
             return _refuse(guard, "there is no record to write to")
@@ -190,6 +201,7 @@ def _mutation(
             fields=action.fields,
             compare_also=also,
             base_read_at=state.read_at if record is not None else None,
+            without_history=state.blind(action),
             reason=action.reason,
             evidence=action.evidence,
             policy_version=policy.version,

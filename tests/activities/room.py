@@ -43,6 +43,7 @@ class Shown:
     def __init__(self, found: LookUp) -> None:
         self.found = found
         self.asked: list[object] = []
+        self.without_history: set[str] = set()
 
     def read(self, target_object: str, record_id: str, fields: Sequence[str], *, history: bool) -> LookUp:
         self.asked.append(record_id)
@@ -56,7 +57,7 @@ class Shown:
         raise NotImplementedError
 
     def keeps_history(self, target_object: str, fields: Sequence[str]) -> bool:
-        return True
+        return self.without_history.isdisjoint(fields)
 
     def describe(self, target_object: str) -> Description:
         raise NotImplementedError

@@ -204,6 +204,12 @@ def test_a_target_that_no_adapter_is_here_for_is_refused_in_the_plan(room: Room)
     assert room.plan(key, Proposes(lambda: elsewhere), room.snapshot()).outcome is Outcome.REFUSED
 
 
+def test_a_field_of_which_the_target_keeps_no_history_is_refused_unless_the_policy_says_so(room: Room) -> None:
+    key = room.admit()
+    room.crm.without_history = {"owner"}
+    assert room.plan(key, Proposes(qualifies), room.snapshot()).outcome is Outcome.REFUSED
+
+
 def test_the_snapshot_that_is_kept_is_the_one_that_was_planned_on(room: Room) -> None:
     key = room.admit()
     room.plan(key, Proposes(qualifies), room.snapshot())

@@ -132,6 +132,27 @@ def test_a_removed_record_or_several_are_left_to_the_check_before_the_write(pres
     assert settled(look_up, CREATE) == [CREATE]
 
 
+def blind_state(look_up: LookUp) -> dict[tuple[str, str], TargetState]:
+    state = TargetState(found=look_up, read_at=READ_AT, without_history=frozenset({"owner", "country"}))
+    return {("hubspot", "contact"): state}
+
+
+def test_a_field_without_history_is_written_only_where_the_policy_allows_it() -> None:
+    (refused,) = settle_verdicts([QUALIFY], blind_state(found()), OURS, policy())
+    assert refused.verdict is Verdict.REFUSED
+    assert refused.why == "the target keeps no history of owner, and the policy does not allow that"
+    allowing = policy(changed('compare_also = ["email"]', 'compare_also = ["email"]\nwithout_history = true'))
+    assert settle_verdicts([QUALIFY], blind_state(found()), OURS, allowing) == (QUALIFY,)
+    (mutation,) = mutations_from(LEAD, [QUALIFY], allowing, blind_state(found()), NOW)
+    assert mutation.intent.without_history == ("owner",)
+
+
+def test_a_record_that_does_not_exist_has_no_edit_to_lose() -> None:
+    assert settle_verdicts([CREATE], blind_state(ABSENT), OURS, policy()) == (CREATE,)
+    (mutation,) = mutations_from(LEAD, [CREATE], policy(), blind_state(ABSENT), NOW)
+    assert mutation.intent.without_history == ()
+
+
 # -- mutations ---------------------------------------------------------------------------------------------------------
 def test_a_create_of_no_record_stands_on_nothing_and_is_addressed_by_its_external_id() -> None:
     (mutation,) = reserved(ABSENT, CREATE)
