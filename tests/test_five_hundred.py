@@ -13,7 +13,7 @@ import pytest
 
 from bench.five_hundred import in_a_deployment_of_their_own
 
-LEADS = int(os.environ.get("SCALE_LEADS", "150"))
+LEADS = int(os.environ.get("SCALE_LEADS", "40"))
 
 
 @pytest.mark.timeout(300)  # five processes, beside whatever else the machine does

@@ -14,7 +14,7 @@ from leadproof.domain.field_catalog import CATALOG, DISQUALIFICATION_REASON, LIF
 from leadproof.domain.fields import FieldSpec, FieldType
 from leadproof.domain.records import Change, FoundRecord
 
-QUICK = settings(deadline=None, max_examples=120)
+QUICK = settings(deadline=None, max_examples=40)
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
 
 SPECS = {

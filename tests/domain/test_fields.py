@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from leadproof.domain.errors import MalformedValue
 from leadproof.domain.fields import FieldSpec, FieldType, canonical, normal
 
-QUICK = settings(deadline=None, max_examples=300)
+QUICK = settings(deadline=None, max_examples=100)
 
 
 @pytest.mark.parametrize(

@@ -92,7 +92,7 @@ def kept(plan: Plan, base: dict[str, Any] | None, employees: str | None) -> tupl
         return None
 
 
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=50)
 @given(plans(), BASES, st.sampled_from([None, "10", "5000"]))
 def test_what_may_be_written_keeps_to_the_policy(
     plan: Plan, base: dict[str, Any] | None, employees: str | None
@@ -134,7 +134,7 @@ def _keeps_to_the_policy(one: GuardedAction, base: dict[str, Any]) -> None:
         assert one.queue in POLICY.queues
 
 
-@settings(deadline=None, max_examples=80)
+@settings(deadline=None, max_examples=30)
 @given(plans(), BASES, st.sampled_from([None, "10", "5000"]))
 def test_what_is_recorded_is_a_plan_again(plan: Plan, base: dict[str, Any] | None, employees: str | None) -> None:
     guarded = kept(plan, base, employees)

@@ -16,7 +16,7 @@ from leadproof.domain.records import MARKER, Change, FoundRecord, LookUp, Presen
 from leadproof.domain.unanswered import may_attempt_again
 from tests.domain.looks import BASE, INTENT, KEY, OTHER_KEY, OURS, TARGET, THEIRS, a_mutation, an_attempt, at
 
-LOOKS = settings(deadline=None, max_examples=300)
+LOOKS = settings(deadline=None, max_examples=80)
 VALUES: dict[str, list[Any]] = {
     "owner": ["501", " 501", None, "777"],
     "lead_status": ["NEW", None, "OPEN"],

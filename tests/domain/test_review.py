@@ -100,7 +100,7 @@ def _endless() -> dict[str, Any]:
     return body
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=80)
 @given(st.lists(JSON | OBJECTS | NEARLY | NEARLY.map(lambda more: {**SENT, **more}), min_size=1, max_size=2))
 @example([_endless()])
 @example([{**SENT, "decision_id": _endless()}])

@@ -217,7 +217,7 @@ def test_a_life(database: Database) -> None:
     run_state_machine_as_test(
         partial(Life, database.engine),  # type: ignore[arg-type]  # it calls what makes a machine
         settings=settings(
-            max_examples=10,
+            max_examples=4,
             stateful_step_count=20,
             deadline=None,
             suppress_health_check=list(HealthCheck),
