@@ -46,7 +46,7 @@ class EffectActivities:
             step = Step(kind=StepKind.LOOK if open_ else StepKind.WRITE, at=done.at)
         if command.alone and done.result is Result.SENT:
             view = view_of(done.mutation, done.attempts, rules.target, None, step)
-            return self._views.one(mutation.event_key, view)
+            return Book(outcome=Outcome.WORKING, views=(view,), whole=False)
         steps = {command.mutation_key: step} if step is not None else {}
         return self._views.book(mutation.event_key, steps=steps, wake=done.wake)
 

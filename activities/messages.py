@@ -13,7 +13,7 @@ from leadproof.domain.mutation import Reason
 from leadproof.domain.progress import MutationView, Unstored
 from leadproof.domain.review import DecisionVerdict, ReviewItem
 
-_FROZEN = ConfigDict(frozen=True)
+_FROZEN = ConfigDict(frozen=True, defer_build=True)
 
 
 class LeadView(BaseModel):

@@ -39,7 +39,7 @@ class Runs(Protocol):
 class Swept(BaseModel):
     """What one sweep did."""
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, defer_build=True)
 
     seen: int = 0
     resumed: int = 0

@@ -54,7 +54,7 @@ class Submission(BaseModel):
         unstored: the answer, where the ledger was not there when it came; the row is then as it was claimed.
     """
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, defer_build=True)
 
     result: Result
     mutation: Mutation
@@ -71,7 +71,7 @@ class Looked(BaseModel):
         outcome: `None` where nothing was stored.
     """
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, defer_build=True)
 
     next: Next
     mutation: Mutation
@@ -123,6 +123,10 @@ def submit(ports: Ports, rules: Rules, mutation_key: str, *, version: int, numbe
         return Submission(result=Result.SENT, mutation=mutation, attempts=(attempt,), unstored=unstored)
     if down is not None and answer.outcome not in {AnswerClass.NOT_SENT, AnswerClass.REFUSES_US}:
         ledger.mark_target(ports.crm.system, up=True, reason=None)
+    if answer.outcome in {AnswerClass.ACCEPTED, AnswerClass.UNCERTAIN} and number == 1:
+        # all that there is to know of a first attempt is known here: the next look reads the row anyway
+        known = mutation.model_copy(update={"acceptance_receipt": answer})
+        return Submission(result=Result.SENT, mutation=known, attempts=(attempt,))
     return _after(ports, rules, mutation_key, answer)
 
 

@@ -51,7 +51,7 @@ class SourceEvent(BaseModel):
         extra: what else came, kept as evidence.
     """
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, defer_build=True)
 
     source_system: str
     account: str | None = None
@@ -73,7 +73,7 @@ class LeadEvent(BaseModel):
         lead: `{"lead": {...}, "extra": {...}}` as it came; personal data, emptied by retention.
     """
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, defer_build=True)
 
     event_key: str
     tenant: str
@@ -120,7 +120,7 @@ class LeadSnapshot(BaseModel):
         read_at: when it was read.
     """
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, defer_build=True)
 
     source_system: str
     source_object: str

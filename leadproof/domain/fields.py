@@ -9,7 +9,6 @@ from datetime import UTC, date, datetime, time
 from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal, InvalidOperation
 from enum import StrEnum
 
-import phonenumbers
 from pydantic import BaseModel, ConfigDict, Field
 
 from leadproof.domain import countries
@@ -52,7 +51,7 @@ class FieldSpec(BaseModel):
         decimals: minor units of an amount: 2 for EUR, 0 for JPY.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, defer_build=True, extra="forbid")
 
     type: FieldType = FieldType.TEXT
     free: bool = False
@@ -104,6 +103,8 @@ def _phone(spec: FieldSpec, value: object) -> str:
 
 
 def _read_phone(spec: FieldSpec, text: str) -> str:
+    import phonenumbers  # noqa: PLC0415 - its tables cost a workflow worker 60 ms at import, and no workflow reads a number
+
     digits = "".join(str(unicodedata.digit(one)) for one in unicodedata.normalize("NFKC", text) if one.isdecimal())
     for spelling in (text, digits):
         try:

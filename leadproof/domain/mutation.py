@@ -151,7 +151,7 @@ class Answer(BaseModel):
         read_first: the answer says "already exists": an answer to *read*, not an error.
     """
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, defer_build=True)
 
     outcome: AnswerClass
     http_status: int | None = None
@@ -166,7 +166,7 @@ class Answer(BaseModel):
 class Attempt(BaseModel):
     """One request on behalf of a mutation; completed once (`outcome` set) and never changed after."""
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, defer_build=True)
 
     mutation_key: str
     number: int
@@ -190,7 +190,7 @@ class RecordRef(BaseModel):
         unique_fields: values of the target's own unique fields (an e-mail) that a look-up before a create uses.
     """
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, defer_build=True)
 
     target_system: str
     target_object: str
@@ -211,7 +211,7 @@ class Intent(BaseModel):
         without_history: fields of which the target keeps no history: an edit that this write replaces is not seen.
     """
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, defer_build=True)
 
     record: RecordRef
     creates: bool
@@ -235,7 +235,7 @@ class Difference(BaseModel):
         lost: for `overwrote_unseen_edit`, the value that our write replaced unseen.
     """
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, defer_build=True)
 
     field: str
     intended: Any
@@ -255,7 +255,7 @@ class Observation(BaseModel):
         state: the record as read and as normalised, with the marker found and who changed what since.
     """
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, defer_build=True)
 
     mutation_key: str
     number: int
@@ -269,7 +269,7 @@ class Observation(BaseModel):
 class Mutation(BaseModel):
     """The row of a mutation."""
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, defer_build=True)
 
     mutation_key: str
     event_key: str

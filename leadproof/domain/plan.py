@@ -38,7 +38,7 @@ class TargetObject(StrEnum):
 class Evidence(BaseModel):
     """Where in the source a planner saw the ground for an action."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, defer_build=True, extra="forbid")
 
     source: str = Field(max_length=200)
     says: str = Field(max_length=2000)
@@ -54,7 +54,7 @@ class Action(BaseModel):
         depends_on: ordinals (from 0) of earlier actions of the same plan that must be observed first.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, defer_build=True, extra="forbid")
 
     kind: ActionKind
     target_system: str = Field(max_length=60)
@@ -70,7 +70,7 @@ class Action(BaseModel):
 class Plan(BaseModel):
     """All that is proposed for one event; an empty one says that there is nothing to do."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, defer_build=True, extra="forbid")
 
     summary: str = Field(max_length=2000)
     actions: tuple[Action, ...] = Field(default=(), max_length=MOST_ACTIONS)
@@ -100,7 +100,7 @@ class GuardedAction(BaseModel):
         queue: the review queue of an action for a person.
     """
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, defer_build=True)
 
     action: Action
     verdict: Verdict
@@ -111,7 +111,7 @@ class GuardedAction(BaseModel):
 class PlannerInfo(BaseModel):
     """Who planned: evidence kept beside the plan."""
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, defer_build=True)
 
     kind: str
     model: str | None = None
@@ -123,7 +123,7 @@ class PlannerInfo(BaseModel):
 class RecordedPlan(BaseModel):
     """The plan row of an event under one policy version."""
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, defer_build=True)
 
     event_key: str
     policy_version: str

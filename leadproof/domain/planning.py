@@ -30,7 +30,7 @@ class TargetState(BaseModel):
         without_history: fields that an action sets and of which the target keeps no history.
     """
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, defer_build=True)
 
     found: LookUp
     read_at: datetime

@@ -11,7 +11,7 @@ from leadproof.domain.events import Scope
 from leadproof.domain.fields import FieldSpec
 from leadproof.domain.plan import ActionKind, TargetObject
 
-_FROZEN = ConfigDict(frozen=True, extra="forbid")
+_FROZEN = ConfigDict(frozen=True, defer_build=True, extra="forbid")
 
 
 def _listed(value: Any) -> Any:
@@ -34,7 +34,7 @@ _Values = Annotated[tuple[Any, ...], BeforeValidator(_listed)]
 class ScopeEntry(BaseModel):
     """From when on an event kind has a scope; decided by the event's own time of occurrence."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
+    model_config = ConfigDict(frozen=True, defer_build=True, extra="forbid", populate_by_name=True)
 
     from_: AwareDatetime = Field(alias="from")
     scope: Scope

@@ -33,7 +33,7 @@ class StepKind(StrEnum):
 class Unstored(BaseModel):
     """An answer that the ledger was not there for: the next ledger step stores it, if the attempt is still open."""
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, defer_build=True)
 
     number: int
     answer: Answer
@@ -49,7 +49,7 @@ class Step(BaseModel):
         unstored: goes with a look that is the next ledger step.
     """
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, defer_build=True)
 
     kind: StepKind
     at: datetime | None = None
@@ -66,7 +66,7 @@ class MutationView(BaseModel):
         fields: names of the intended fields; `differing`: names of those that differ.
     """
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, defer_build=True)
 
     mutation_key: str
     parent_key: str | None = None

@@ -43,7 +43,7 @@ class Finding(BaseModel):
         at: when to look again.
     """
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, defer_build=True)
 
     next: Next
     status: Status | None = None
@@ -64,7 +64,7 @@ class Look(BaseModel):
         refused_since: since when the target refuses us, while it does.
     """
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, defer_build=True)
 
     mutation: Mutation
     attempts: tuple[Attempt, ...]

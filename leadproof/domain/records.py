@@ -20,7 +20,7 @@ class Change(BaseModel):
         by: `us`, `person:<id>`, `automation:<id>`, `integration:<id>`, or `None` where the target can't tell.
     """
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, defer_build=True)
 
     value: Any
     at: datetime
@@ -40,7 +40,7 @@ class FoundRecord(BaseModel):
             does not keep, or that was not asked for, is not there.
     """
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, defer_build=True)
 
     record_id: str
     external_id: str | None = None
@@ -73,7 +73,7 @@ class LookUp(BaseModel):
         retry_after_seconds: how long the target asks us to wait, for *unknown*.
     """
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, defer_build=True)
 
     presence: Presence
     record: FoundRecord | None = None
@@ -84,7 +84,7 @@ class LookUp(BaseModel):
 
 
 class OwnerDescription(BaseModel):
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, defer_build=True)
 
     owner_id: str
     active: bool
@@ -101,7 +101,7 @@ class FieldDescription(BaseModel):
         writable: the API may set it.
     """
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, defer_build=True)
 
     name: str
     options: tuple[str, ...] = ()
@@ -117,7 +117,7 @@ class Description(BaseModel):
         fields: our field name to the target's definition; a field that the target does not have is not there.
     """
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, defer_build=True)
 
     system: str
     account: str

@@ -63,7 +63,7 @@ class ReviewItem(BaseModel):
         round: which question about this subject it is, from 1.
     """
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, defer_build=True)
 
     review_id: str
     subject: str
@@ -88,7 +88,7 @@ class ReviewDecision(BaseModel):
         shown_digest: digest of the state that the decider was shown.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, defer_build=True, extra="forbid")
 
     decision_id: _Text = Field(min_length=1, max_length=200)
     review_id: _Text = Field(min_length=1, max_length=200)
@@ -102,7 +102,7 @@ class ReviewDecision(BaseModel):
 class DecisionRow(BaseModel):
     """The row of a decision, with its verdict."""
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, defer_build=True)
 
     decision_id: str
     review_id: str | None

@@ -13,7 +13,7 @@ from leadproof.domain.mutation import Attempt, Difference, Mutation, Observation
 from leadproof.domain.plan import RecordedPlan
 from leadproof.domain.review import DecisionRow, DecisionVerdict, ReviewItem
 
-_FROZEN = ConfigDict(frozen=True)
+_FROZEN = ConfigDict(frozen=True, defer_build=True)
 
 
 class WriteRequest(BaseModel):
