@@ -49,12 +49,12 @@ POLICY = Path("leadproof/embedded_policy.toml")
 QUICK = {
     "apply_lag_seconds = 3": "apply_lag_seconds = 0.4",
     "connect_timeout_seconds = 1": "connect_timeout_seconds = 0.4",
-    "call_timeout_seconds = 4": "call_timeout_seconds = 1.5",
+    "call_timeout_seconds = 4": "call_timeout_seconds = 2.5",
     "send_within_seconds = 5": "send_within_seconds = 1",
     "clock_margin_seconds = 1": "clock_margin_seconds = 0.1",
     "observation_window_seconds = 20": "observation_window_seconds = 4",
     "read_spacing_seconds = 0.5": "read_spacing_seconds = 0.1",
-    "patience_seconds = 60": "patience_seconds = 2",
+    "patience_seconds = 60": "patience_seconds = 4",
     "probe_seconds = 2": "probe_seconds = 0.3",
 }
 """The embedded policy's times, shorter still: what takes a window must not take a minute of a test."""
