@@ -8,7 +8,7 @@ demo: .venv/ready  ## the main job end to end on embedded parts
 	$(BIN)/leadproof demo $(DEMO_ARGS)
 
 test: .venv/ready-dev  ## everything that is proved
-	$(BIN)/python -m pytest -n 4 --dist worksteal $(TEST_ARGS)
+	$(BIN)/python -m pytest -n 3 --dist worksteal $(TEST_ARGS)
 
 check: .venv/ready-dev  ## style, types and which way imports run
 	$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy && $(BIN)/lint-imports

@@ -16,7 +16,7 @@ from leadproof.domain.events import Outcome
 from tests.conftest import a_server
 from tests.support.house import POLICY, House, a_house
 
-LEADS, COPIES, AT_ONCE = 30, 3, 20
+LEADS, COPIES, AT_ONCE = 20, 3, 20
 
 
 @pytest.fixture
@@ -26,7 +26,7 @@ async def house(tmp_path: Path) -> AsyncIterator[House]:
         yield built
 
 
-@pytest.mark.timeout(120)  # one after another, thirty leads have their time; beside other tests they need more
+@pytest.mark.timeout(120)  # one after another, twenty leads have their time; beside other tests they need more
 async def test_each_lead_has_one_run_one_plan_and_one_effect(house: House) -> None:
     records = [house.contact() for _ in range(LEADS)]
     deliveries = [event for record_id in records for event in [house.creation(record_id)] * COPIES]
