@@ -5,3 +5,4 @@ from __future__ import annotations
 SOURCE_UNREADABLE = "SourceUnreadable"
 TARGET_UNREADABLE = "TargetUnreadable"
 PLANNER_FAILED = "PlannerFailed"
+PLANNER_UNAVAILABLE = "PlannerUnavailable"

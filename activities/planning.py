@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import timedelta
+from typing import NamedTuple
 
 from temporalio import activity
 from temporalio.exceptions import ApplicationError
 
 from activities.messages import Book, PlanCommand
-from activities.names import PLANNER_FAILED, TARGET_UNREADABLE
+from activities.names import PLANNER_FAILED, PLANNER_UNAVAILABLE, TARGET_UNREADABLE
 from activities.views import Views
-from leadproof.domain.errors import MalformedPlan
+from leadproof.domain.errors import MalformedPlan, PlannerRefused, PlannerUnavailable
+from leadproof.domain.escalation import asks_stronger, begins_stronger
 from leadproof.domain.events import Lead, LeadSnapshot
 from leadproof.domain.field_catalog import specs_for
 from leadproof.domain.guard import guard
 from leadproof.domain.mutation import Mutation, Reason, RecordRef
-from leadproof.domain.plan import Plan, RecordedPlan
+from leadproof.domain.plan import GuardedAction, Plan, PlannerInfo, RecordedPlan
 from leadproof.domain.planning import UNIQUE_FIELDS, TargetState, mutations_from, settle_verdicts
 from leadproof.domain.policy import Policy
 from leadproof.domain.progress import MutationView, view_of
@@ -24,6 +26,20 @@ from leadproof.domain.records import LookUp, Presence
 from leadproof.domain.steps import Reservation
 from leadproof.ports import Clock, Crm, Ledger, Planner
 from leadproof.rulebook import Rulebook
+
+_LONGEST_TOLD = 300.0
+"""Most seconds that a planner may make us wait before it is asked again."""
+
+
+class _Proposed(NamedTuple):
+    """A plan as it came, with the records that it is about and the guard's verdicts."""
+
+    snapshot: LeadSnapshot
+    plan: Plan
+    info: PlannerInfo
+    targets: dict[tuple[str, str], TargetState]
+    guarded: tuple[GuardedAction, ...]
+    from_model: bool
 
 
 class PlanningActivities:
@@ -52,15 +68,39 @@ class PlanningActivities:
             return self._views.book(command.event_key)
         policy = self._rulebook.policy(lead.policy_version)
         try:
-            return self._record(lead, command.snapshot, policy)
-        except MalformedPlan as error:
+            return self._record(lead, self._proposed(lead, command.snapshot, policy), policy)
+        except (MalformedPlan, PlannerRefused) as error:
             raise ApplicationError(str(error), type=PLANNER_FAILED, non_retryable=True) from None
+        except PlannerUnavailable as error:
+            told = error.retry_after_seconds
+            raise ApplicationError(
+                str(error),
+                type=PLANNER_UNAVAILABLE,
+                next_retry_delay=timedelta(seconds=min(told, _LONGEST_TOLD)) if told else None,
+            ) from None
 
-    def _record(self, lead: Lead, snapshot: LeadSnapshot, policy: Policy) -> Book:
-        plan, planner = self._planners[policy.planner].plan(lead, snapshot, policy)
+    def _proposed(self, lead: Lead, snapshot: LeadSnapshot, policy: Policy) -> _Proposed:
+        """A plan with what the guard says of it; of the stronger model where the policy wants that."""
+        stronger = begins_stronger(policy, snapshot)
+        first = self._asked(lead, snapshot, policy, stronger=stronger)
+        if stronger or not first.from_model or not asks_stronger(policy, first.guarded):
+            return first
+        return self._asked(lead, snapshot, policy, stronger=True)
+
+    def _asked(self, lead: Lead, snapshot: LeadSnapshot, policy: Policy, *, stronger: bool) -> _Proposed:
+        kind = policy.planner_of(lead.source_system, lead.event_kind)
+        planner = self._planners.get(kind)
+        if planner is None:
+            raise PlannerRefused(f"the policy has {kind} plan this event, and this worker was started without it")
+        plan, info = planner.plan(lead, snapshot, policy, stronger=stronger)
         targets = self._targets(lead, snapshot, plan, policy)
-        bases = {system: state.base for (system, _), state in targets.items()}
-        guarded = guard(plan, policy, snapshot=snapshot, base=next(iter(bases.values()), None))
+        records = {where: state.found.record for where, state in targets.items()}
+        from_model = kind != "rules"
+        guarded = guard(plan, policy, snapshot=snapshot, records=records, from_model=from_model)
+        return _Proposed(snapshot, plan, info, targets, guarded, from_model)
+
+    def _record(self, lead: Lead, proposed: _Proposed, policy: Policy) -> Book:
+        snapshot, plan, planner, targets, guarded, _ = proposed
         settled = settle_verdicts(guarded, targets, lead.external_id, policy)
         now = self._clock.now()
         mutations = mutations_from(lead, settled, policy, targets, now)

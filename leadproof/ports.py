@@ -87,11 +87,18 @@ class Planner(Protocol):
     @property
     def kind(self) -> str: ...
 
-    def plan(self, lead: Lead, snapshot: LeadSnapshot, policy: Policy) -> tuple[Plan, PlannerInfo]:
+    def plan(
+        self, lead: Lead, snapshot: LeadSnapshot, policy: Policy, *, stronger: bool = False
+    ) -> tuple[Plan, PlannerInfo]:
         """Propose.
+
+        Args:
+            stronger: ask the policy's stronger model, where the planner has one.
 
         Raises:
             MalformedPlan: what was proposed cannot be used at all.
+            PlannerRefused: there is no plan, and asking again would not change that.
+            PlannerUnavailable: there is no plan now.
         """
         ...
 

@@ -22,7 +22,7 @@ with workflow.unsafe.imports_passed_through():
         ReadingKind,
         WriteCommand,
     )
-    from activities.names import PLANNER_FAILED
+    from activities.names import PLANNER_FAILED, PLANNER_UNAVAILABLE
     from activities.planning import PlanningActivities
     from activities.review import ReviewActivities
     from activities.source import SourceActivities
@@ -49,6 +49,7 @@ class LeadWorkflow:
         self._outcome = Outcome.WORKING
         self._views: dict[str, MutationView] = {}
         self._question: ReviewItem | None = None
+        self._problem: str | None = None
         self._sent: list[DecideCommand] = []
         self._signals = 0
         self._answers: dict[str, Answered] = {}
@@ -106,7 +107,7 @@ class LeadWorkflow:
     def status(self) -> dict[str, Any]:
         lead = self._lead.model_dump(mode="json") if self._lead is not None else {"event_key": self._event_key}
         mutations = [view.model_dump(mode="json", exclude={"step"}) for view in self._ordered()]
-        return lead | {"outcome": self._outcome.value, "mutations": mutations}
+        return lead | {"outcome": self._outcome.value, "problem": self._problem, "mutations": mutations}
 
     # -- the beginning: read the source, plan once ------------------------------------------------------------------
     async def _prepare(self) -> Reason | None:
@@ -117,7 +118,7 @@ class LeadWorkflow:
         if reading.lead is None:  # started by hand with a key that nobody admitted: there is nothing to do, ever
             self._outcome = Outcome.NOTHING_TO_DO
             return None
-        self._lead, self._outcome = reading.lead, reading.lead.outcome
+        self._lead, self._outcome, self._problem = reading.lead, reading.lead.outcome, None
         if reading.kind is ReadingKind.CLOSED:
             return None
         try:
@@ -130,12 +131,21 @@ class LeadWorkflow:
         except ActivityError as error:
             if is_cancelled_exception(error):
                 raise
-            failed = isinstance(error.cause, ApplicationError) and error.cause.type == PLANNER_FAILED
-            return Reason.PLANNER if failed else Reason.SOURCE_DOWN
+            return self._planning_failed(error)
         self._take(book)
         if any(view.review is not None for view in book.views) or book.event_review is not None:
             await self._decide(DecideCommand(event_key=self._event_key))
         return book.problem
+
+    def _planning_failed(self, error: ActivityError) -> Reason:
+        """Whose fault it is that there is no plan; what the planner said of it is told to whoever is asked."""
+        cause: BaseException | None = error.cause
+        while cause is not None and not isinstance(cause, ApplicationError):
+            cause = cause.__cause__  # a planner that stayed away ends as a time-out, caused by its last answer
+        if cause is None or cause.type not in {PLANNER_FAILED, PLANNER_UNAVAILABLE}:
+            return Reason.SOURCE_DOWN
+        self._problem = cause.message
+        return Reason.PLANNER
 
     async def _read(self) -> Reading | None:
         """The source's reading; a record that cannot be read yet is asked for again, `None` says that it stays down."""
@@ -354,7 +364,7 @@ class LeadWorkflow:
     def _tell(self) -> None:
         """Show in Temporal's UI where the lead stands, and make it findable."""
         views = self._ordered()
-        workflow.set_current_details(telling.details(self._lead, self._outcome, views, self._question))
+        workflow.set_current_details(telling.details(self._lead, self._outcome, views, self._question, self._problem))
         changes = self._told.changes(self._outcome, views, self._question)
         if changes:
             workflow.upsert_search_attributes(changes)

@@ -29,8 +29,8 @@ READ_SOURCE = Options(
 )
 
 PLAN = Options(
-    # the slowest planner's answer, one look-up at the target and the recording transaction
-    start_to_close_timeout=timedelta(seconds=90),
+    # two answers of the slowest planner (60 s each at most), one look-up at the target and the recording transaction
+    start_to_close_timeout=timedelta(seconds=150),
     # a planner or target that stays down becomes a question for a person
     schedule_to_close_timeout=timedelta(minutes=10),
     retry_policy=RetryPolicy(initial_interval=timedelta(seconds=1), maximum_interval=timedelta(seconds=30)),

@@ -60,8 +60,18 @@ def _newest_keys(views: Sequence[MutationView]) -> list[str]:
     return keys[-contract.MOST_MUTATION_KEYS :]
 
 
-def details(lead: LeadView | None, outcome: Outcome, views: Sequence[MutationView], asked: ReviewItem | None) -> str:
-    """Markdown for the run's current details."""
+def details(
+    lead: LeadView | None,
+    outcome: Outcome,
+    views: Sequence[MutationView],
+    asked: ReviewItem | None,
+    problem: str | None = None,
+) -> str:
+    """Markdown for the run's current details.
+
+    Args:
+        problem: why there is no plan, in one sentence.
+    """
     lines = [f"**Outcome: {outcome}**"]
     if lead is not None:
         lines.append(f"`{lead.event_kind}` from {lead.source_system}, policy `{lead.policy_version}`")
@@ -72,6 +82,7 @@ def details(lead: LeadView | None, outcome: Outcome, views: Sequence[MutationVie
     for item, view in items:
         lines += _question(item, allowed_decisions(status=view.status, reason=view.reason))
     if asked is not None:
+        lines += ["", f"**There is no plan: {problem}**"] if problem is not None else []
         lines += _question(asked, allowed_decisions(status=None, reason=None))
     return "\n".join(lines)
 

@@ -35,6 +35,22 @@ class MalformedPlan(LeadproofError):
     """A plan that cannot be recorded at all, as opposed to one whose actions the guard refuses."""
 
 
+class PlannerRefused(LeadproofError):
+    """The planner gives no plan for this event, and asking again would not change that: a person is asked."""
+
+
+class PlannerUnavailable(LeadproofError):
+    """The planner gives no plan now.
+
+    Attributes:
+        retry_after_seconds: how long it asks us to wait, where it says so.
+    """
+
+    def __init__(self, why: str, retry_after_seconds: float | None = None) -> None:
+        super().__init__(why)
+        self.retry_after_seconds = retry_after_seconds
+
+
 class MalformedDelivery(LeadproofError):
     """A delivery that is unusable as a whole."""
 

@@ -13,10 +13,11 @@ from typing import Any, Final, NamedTuple
 from leadproof.domain import conditions
 from leadproof.domain.errors import MalformedPlan
 from leadproof.domain.events import LeadSnapshot
-from leadproof.domain.field_catalog import FIRST_TOUCH, LIFECYCLE_STAGE, specs_for
+from leadproof.domain.field_catalog import ABOUT_THE_LEAD, FIRST_TOUCH, LIFECYCLE_STAGE, specs_for
 from leadproof.domain.field_values import ValueRefused, usable_value
 from leadproof.domain.plan import MOST_ACTIONS, Action, ActionKind, GuardedAction, Plan, TargetObject, Verdict
 from leadproof.domain.policy import Approval, Policy
+from leadproof.domain.records import FoundRecord
 
 _STAGE_MOVE: Final = (ActionKind.CLEAR_STAGE, ActionKind.SET_STAGE)
 
@@ -28,13 +29,29 @@ class _Refused(Exception):
 class _Guarding(NamedTuple):
     policy: Policy
     snapshot: LeadSnapshot
-    base: Mapping[str, Any] | None
+    records: Mapping[tuple[str, str], FoundRecord | None]
+    from_model: bool
+
+    def record(self, action: Action) -> FoundRecord | None:
+        return self.records.get((action.target_system, str(action.target_object)))
+
+    def base(self, action: Action) -> Mapping[str, Any]:
+        record = self.record(action)
+        return record.fields if record is not None else {}
 
 
 def guard(
-    plan: Plan, policy: Policy, *, snapshot: LeadSnapshot, base: dict[str, Any] | None
+    plan: Plan,
+    policy: Policy,
+    *,
+    snapshot: LeadSnapshot,
+    records: Mapping[tuple[str, str], FoundRecord | None],
+    from_model: bool = False,
 ) -> tuple[GuardedAction, ...]:
     """Decide what of a plan stands under a policy.
+
+    What a lead says of itself is copied by a model and never made up: a value of such a field that is neither the
+    lead's nor the record's is refused.
 
     A first-touch field that has a value is never overwritten: an action that would is refused as a whole, since what
     is decided together is one effect. A stage move backward is taken out of its action and becomes `clear_stage` and,
@@ -43,7 +60,8 @@ def guard(
 
     Args:
         snapshot: the lead as it was read; the conditions of approvals look at it.
-        base: the target record's present fields in normal form, `None` where there is no record.
+        records: per target system and object the record as it stands, `None` where there is none.
+        from_model: a model proposed the plan, not the policy's own rules.
 
     Returns:
         One entry for each action in order, values in normal form, `depends_on` counted in this order.
@@ -53,7 +71,7 @@ def guard(
             backward was taken apart.
     """
     _recordable(plan.actions)
-    guarding = _Guarding(policy, snapshot, base)
+    guarding = _Guarding(policy, snapshot, records, from_model)
     guarded: list[GuardedAction] = []
     places: list[tuple[int, ...]] = []  # per proposed action, where its parts stand in `guarded`
     for action in plan.actions:
@@ -133,7 +151,7 @@ def _refuse_by_kind(guarding: _Guarding, action: Action, before: list[GuardedAct
     if any(one.verdict is Verdict.REFUSED for one in needed):
         raise _Refused("it depends on an action that was refused")
     made = any(one.action.kind is ActionKind.CREATE and _same_record(one.action, action) for one in needed)
-    if guarding.base is None and action.kind is not ActionKind.CREATE and not made:
+    if guarding.record(action) is None and action.kind is not ActionKind.CREATE and not made:
         raise _Refused("there is no record that it could be done to")
 
 
@@ -142,21 +160,33 @@ def _same_record(one: Action, other: Action) -> bool:
 
 
 def _usable_fields(guarding: _Guarding, action: Action) -> dict[str, Any]:
-    base = guarding.base or {}
+    base = guarding.base(action)
     fields: dict[str, Any] = {}
     for name, value in action.fields.items():
         try:
             fields[name] = usable_value(guarding.policy, action.target_system, name, value)
         except ValueRefused as refused:
             raise _Refused(str(refused)) from None
+        if guarding.from_model and name in ABOUT_THE_LEAD and not _said(guarding, action, name, fields[name]):
+            raise _Refused(f"{name} is neither what the lead says nor what the record holds, and is never made up")
         if name in FIRST_TOUCH and base.get(name) is not None and base[name] != fields[name]:
             raise _Refused(f"{name} already has a value, and the first touch is never overwritten")
     return fields
 
 
+def _said(guarding: _Guarding, action: Action, name: str, form: object) -> bool:
+    if form is None or guarding.base(action).get(name) == form:
+        return form is not None
+    try:
+        said = usable_value(guarding.policy, action.target_system, name, guarding.snapshot.fields.get(name))
+    except ValueRefused:
+        return False
+    return said == form
+
+
 def _moves_back(guarding: _Guarding, action: Action) -> bool:
     intended = action.fields.get(LIFECYCLE_STAGE)
-    present = (guarding.base or {}).get(LIFECYCLE_STAGE)
+    present = guarding.base(action).get(LIFECYCLE_STAGE)
     if intended is None or present is None or intended == present:
         return False
     stages = guarding.policy.stages.get(action.target_system, ())
@@ -168,11 +198,18 @@ def _approval(guarding: _Guarding, action: Action) -> Approval | None:
     specs = specs_for(guarding.policy, action.target_system)
     for approval in guarding.policy.approvals:
         unsure = approval.below_confidence
+        record = guarding.record(action)
         if (
             (approval.action is None or approval.action is action.kind)
             and (not approval.sets or set(approval.sets) & set(action.fields))
+            and (not approval.changes or _changes(guarding.base(action), action.fields, approval.changes))
+            and (not approval.first_write or (record is not None and record.marker is None))
             and (unsure is None or action.confidence is None or action.confidence < unsure)
             and conditions.holds(approval.when, guarding.snapshot, specs)
         ):
             return approval
     return None
+
+
+def _changes(base: Mapping[str, Any], fields: Mapping[str, Any], names: tuple[str, ...]) -> bool:
+    return any(base.get(name) is not None and name in fields and fields[name] != base[name] for name in names)

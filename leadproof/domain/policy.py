@@ -29,6 +29,7 @@ _Hours = Annotated[float, Field(gt=0, le=1_000_000, allow_inf_nan=False)]
 _Bound = Annotated[float, Field(allow_inf_nan=False)]
 _Texts = Annotated[tuple[str, ...], BeforeValidator(_listed)]  # one text, or a list of them
 _Values = Annotated[tuple[Any, ...], BeforeValidator(_listed)]
+_Model = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._:@/-]{0,199}$")]
 
 
 class ScopeEntry(BaseModel):
@@ -40,12 +41,16 @@ class ScopeEntry(BaseModel):
     scope: Scope
 
 
+PlannerKind = Literal["rules", "claude"]
+
+
 class EventKind(BaseModel):
     """An event kind that this deployment handles; any other kind is counted as ignored.
 
     Attributes:
         properties: for change events, the source's names of the fields whose change counts; empty: all.
         scopes: the scope history, oldest first; the recipe of the key.
+        planner: who plans events of this kind; `None`: the policy's planner.
     """
 
     model_config = _FROZEN
@@ -54,6 +59,7 @@ class EventKind(BaseModel):
     kind: str
     properties: tuple[str, ...] = ()
     scopes: tuple[ScopeEntry, ...] = Field(min_length=1)
+    planner: PlannerKind | None = None
 
     def scope_at(self, moment: datetime) -> Scope:
         """The scope that holds for an event that occurred at `moment`; the earliest entry reaches back for ever."""
@@ -170,6 +176,8 @@ class Approval(BaseModel):
     Attributes:
         action: the action kind it is about; `None`: any.
         sets: hold only when the action sets one of these fields; empty: any.
+        changes: hold only when the action gives one of these fields another value than the one that stands there.
+        first_write: hold only when the record is there and carries no effect of ours yet.
         below_confidence: hold when the planner's confidence is lower, or missing.
     """
 
@@ -178,6 +186,8 @@ class Approval(BaseModel):
     name: str
     action: ActionKind | None = None
     sets: _Texts = ()
+    changes: _Texts = ()
+    first_write: bool = False
     when: Condition = Condition()
     below_confidence: float | None = Field(default=None, ge=0, le=1)
     why: str
@@ -201,6 +211,47 @@ class Rule(BaseModel):
     object: TargetObject = TargetObject.CONTACT
     fields: dict[str, Any] = {}
     reason: str = ""
+
+
+class Escalation(BaseModel):
+    """When a stronger model plans instead.
+
+    Attributes:
+        model: the stronger model.
+        when: leads that it plans from the beginning, in one call; `None`: none.
+        below_confidence: ask it when the first plan is less sure than this: a second call for that event.
+        after_refusal: ask it when the guard refused an action of the first plan: a second call for that event.
+    """
+
+    model_config = _FROZEN
+
+    model: _Model
+    when: Condition | None = None
+    below_confidence: float | None = Field(default=None, ge=0, le=1)
+    after_refusal: bool = False
+
+
+class Claude(BaseModel):
+    """How Claude is asked for a plan.
+
+    Attributes:
+        model: the model's id, as the provider names it.
+        effort: how much it thinks before it answers.
+        max_tokens: most tokens of one answer, thinking included.
+        call_timeout_seconds: total deadline of one call.
+        instructions: what the team wants, in its own words; goes to the model as it stands.
+        shows: lead fields that the model is shown; what is not listed never leaves.
+    """
+
+    model_config = _FROZEN
+
+    model: _Model = "claude-haiku-5-5"
+    effort: Literal["low", "medium", "high"] = "low"
+    max_tokens: int = Field(default=4096, ge=1024, le=32_000)
+    call_timeout_seconds: float = Field(default=30, ge=1, le=60, allow_inf_nan=False)
+    instructions: str = Field(default="", max_length=20_000)
+    shows: _Texts = ("company", "website", "title", "country", "region", "employees", "message")
+    escalation: Escalation | None = None
 
 
 class Queue(BaseModel):
@@ -238,7 +289,8 @@ class Policy(BaseModel):
 
     Attributes:
         digest: SHA-256 of `text`.
-        planner: `rules` or `claude`.
+        planner: who plans where an event kind names nobody else.
+        claude: how Claude is asked; there where it plans anything.
         owners: a name for people to the target's owner id, per target.
         stages: lifecycle stages in their order, lowest first, per target; the guard knows from it what is backward.
         values: the values that other picklist fields may be given, per target and field; a field that is not listed
@@ -251,7 +303,8 @@ class Policy(BaseModel):
     version: str = Field(min_length=1, max_length=60)
     digest: str
     text: str = Field(repr=False)
-    planner: Literal["rules", "claude"] = "rules"
+    planner: PlannerKind = "rules"
+    claude: Claude | None = None
     events: tuple[EventKind, ...]
     targets: dict[str, Target]
     owners: dict[str, dict[str, str]] = {}
@@ -266,6 +319,15 @@ class Policy(BaseModel):
 
     def event_kind(self, source: str, kind: str) -> EventKind | None:
         return next((event for event in self.events if event.source == source and event.kind == kind), None)
+
+    def planner_of(self, source: str, kind: str) -> PlannerKind:
+        """Who plans events of a kind."""
+        event = self.event_kind(source, kind)
+        return (event.planner if event is not None else None) or self.planner
+
+    def plans_with(self, planner: PlannerKind) -> bool:
+        """Whether anything is planned by this planner."""
+        return planner in {event.planner or self.planner for event in self.events}
 
     def permission(self, kind: str, target: str, target_object: str) -> ActionPermission | None:
         return next(

@@ -5,26 +5,18 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from typing import Final, NamedTuple
+from typing import Final
 
-from leadproof.domain import field_catalog
+from leadproof.domain import policy_model
 from leadproof.domain.field_catalog import LIFECYCLE_STAGE, OWNER, PROTECTED, specs_for
 from leadproof.domain.field_values import ValueRefused, usable_value
-from leadproof.domain.fields import FieldType
 from leadproof.domain.plan import ActionKind
 from leadproof.domain.policy import ActionPermission, Condition, Policy, Rule, Target
+from leadproof.domain.policy_conditions import Fault, condition_faults, fields_of_any_target
 
 _VERSION: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 _FIELD: Final = re.compile(r"[a-z][a-z0-9_]*")
 _STAGE_MOVES: Final = frozenset({ActionKind.CLEAR_STAGE, ActionKind.SET_STAGE})
-_NUMBERS: Final = frozenset({FieldType.NUMBER, FieldType.MONEY})
-
-
-class Fault(NamedTuple):
-    """What is wrong, and under which path of the model."""
-
-    path: tuple[str | int, ...]
-    why: str
 
 
 def consistency(policy: Policy) -> Iterator[Fault]:
@@ -34,6 +26,7 @@ def consistency(policy: Policy) -> Iterator[Fault]:
     if "default" not in policy.queues:
         yield Fault(("queues",), "a queue named 'default' is required")
     yield from _events(policy)
+    yield from policy_model.planning(policy)
     for name, target in policy.targets.items():
         yield from _target(name, target)
     yield from _vocabulary(policy)
@@ -147,17 +140,18 @@ def _permission(policy: Policy, position: int, permission: ActionPermission) -> 
 
 def _approvals(policy: Policy) -> Iterator[Fault]:
     yield from _twice("approvals", [approval.name for approval in policy.approvals], "approval")
-    fields = _fields_of_any_target(policy)
+    fields = fields_of_any_target(policy)
     for position, approval in enumerate(policy.approvals):
         here = ("approvals", position)
         if approval.queue not in {*policy.queues, "default"}:
             yield Fault((*here, "queue"), f"the queue {approval.queue!r} is not in this policy")
         if approval.action is not None and approval.action not in {action.kind for action in policy.actions}:
             yield Fault((*here, "action"), f"{approval.action} is an action that this policy does not permit")
-        for index, field in enumerate(approval.sets):
-            if field not in fields:
-                yield Fault((*here, "sets", index), f"the field {field!r} is unknown")
-        yield from _condition(policy, (*here, "when"), approval.when)
+        for part in ("sets", "changes"):
+            for index, field in enumerate(getattr(approval, part)):
+                if field not in fields:
+                    yield Fault((*here, part, index), f"the field {field!r} is unknown")
+        yield from condition_faults(policy, (*here, "when"), approval.when)
 
 
 def _rules(policy: Policy) -> Iterator[Fault]:
@@ -165,7 +159,7 @@ def _rules(policy: Policy) -> Iterator[Fault]:
     always = next((i for i, rule in enumerate(policy.rules) if rule.when == Condition()), len(policy.rules))
     for position, rule in enumerate(policy.rules):
         here = ("rules", position)
-        yield from _condition(policy, (*here, "when"), rule.when)
+        yield from condition_faults(policy, (*here, "when"), rule.when)
         if position > always:
             yield Fault(here, f"the rule {rule.name!r} is never reached: {policy.rules[always].name!r} always holds")
         if rule.action is not None:
@@ -199,23 +193,6 @@ def _proposal(policy: Policy, here: tuple[str | int, ...], rule: Rule, action: A
                 yield Fault((*here, "fields", field), f"the rule {rule.name!r} proposes {value!r}: {refused}")
 
 
-def _condition(policy: Policy, here: tuple[str | int, ...], condition: Condition) -> Iterator[Fault]:
-    fields = _fields_of_any_target(policy)
-    for index, source in enumerate(condition.source):
-        if source not in policy.sources:
-            yield Fault((*here, "source", index), f"the source {source!r} is not in [sources]")
-    for part in ("present", "absent"):
-        for index, field in enumerate(getattr(condition, part)):
-            if field not in fields:
-                yield Fault((*here, part, index), f"the field {field!r} is unknown")
-    for part in ("equals", "at_least", "at_most"):
-        for field in getattr(condition, part):
-            if field not in fields:
-                yield Fault((*here, part, field), f"the field {field!r} is unknown")
-            elif part != "equals" and fields[field] not in _NUMBERS:
-                yield Fault((*here, part, field), f"the field {field!r} is no number")
-
-
 def _retention(policy: Policy) -> Iterator[Fault]:
     if not policy.sources:
         return
@@ -232,13 +209,6 @@ def _retention(policy: Policy) -> Iterator[Fault]:
                 f"keys of {kind} are remembered for {days:g} days, less than the {hours:g} hours in which "
                 f"{slowest} retries and the {rerun:g} days of human_rerun_days together",
             )
-
-
-def _fields_of_any_target(policy: Policy) -> dict[str, FieldType]:
-    known = {name: spec.type for name, spec in field_catalog.CATALOG.items()}
-    for target in policy.targets:
-        known.update({name: spec.type for name, spec in specs_for(policy, target).items()})
-    return known
 
 
 def _twice(section: str, names: list[str], what: str) -> Iterator[Fault]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from leadproof.domain.field_catalog import LIFECYCLE_STAGE, specs_for
 from leadproof.domain.fields import FieldType
 from leadproof.domain.policy import Policy
-from leadproof.domain.policy_checks import Fault
+from leadproof.domain.policy_conditions import Fault
 from leadproof.domain.records import Description
 
 

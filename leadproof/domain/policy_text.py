@@ -13,11 +13,11 @@ from pydantic_core import ErrorDetails
 from leadproof.domain import policy_checks, policy_target
 from leadproof.domain.errors import PolicyRefused
 from leadproof.domain.policy import Policy
-from leadproof.domain.policy_checks import Fault
+from leadproof.domain.policy_conditions import Fault
 from leadproof.domain.policy_lines import PolicyLines
 from leadproof.domain.records import Description
 
-PLANNERS: Final = ("rules",)
+PLANNERS: Final = ("rules", "claude")
 """The planners that this version has."""
 
 _WRITTEN_AS: Final = {
@@ -58,7 +58,7 @@ def parse_policy(text: str) -> Policy:
     planner = document.get("planner", "rules")
     if planner not in PLANNERS:
         known = " or ".join(f'"{name}"' for name in PLANNERS)
-        raise PolicyRefused(f"planner can only be {known} in this version", lines.line_of(("planner",)))
+        raise PolicyRefused(f"planner can only be {known}", lines.line_of(("planner",)))
     given = {_modelled(key): value for key, value in document.items()}
     try:
         digest = hashlib.sha256(text.encode("utf-8")).hexdigest()

@@ -21,7 +21,9 @@ class RulesPlanner:
     def kind(self) -> str:
         return "rules"
 
-    def plan(self, lead: Lead, snapshot: LeadSnapshot, policy: Policy) -> tuple[Plan, PlannerInfo]:
+    def plan(
+        self, lead: Lead, snapshot: LeadSnapshot, policy: Policy, *, stronger: bool = False
+    ) -> tuple[Plan, PlannerInfo]:
         """Propose at most one action.
 
         A create carries, besides what the rule sets, what the lead says about the person, as far as the policy permits

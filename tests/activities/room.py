@@ -71,7 +71,9 @@ class Proposes:
     def __init__(self, propose: Callable[[], Plan]) -> None:
         self.propose = propose
 
-    def plan(self, lead: Lead, snapshot: LeadSnapshot, policy: Policy) -> tuple[Plan, PlannerInfo]:
+    def plan(
+        self, lead: Lead, snapshot: LeadSnapshot, policy: Policy, *, stronger: bool = False
+    ) -> tuple[Plan, PlannerInfo]:
         return self.propose(), PlannerInfo(kind=self.kind)
 
 

@@ -8,7 +8,8 @@ from leadproof.domain.errors import MalformedPlan
 from leadproof.domain.guard import guard
 from leadproof.domain.plan import Action, ActionKind, GuardedAction, Plan, TargetObject, Verdict
 from leadproof.domain.policy import Policy
-from tests.domain.samples import policy, snapshot
+from leadproof.domain.records import FoundRecord
+from tests.domain.samples import changed, policy, snapshot
 
 
 def action(kind: str = "qualify", **fields: Any) -> Action:
@@ -16,6 +17,8 @@ def action(kind: str = "qualify", **fields: Any) -> Action:
 
 
 NO_FIELD: dict[str, Any] = {}
+CONTACT = ("hubspot", "contact")
+ONE = {CONTACT: FoundRecord(record_id="101", fields={})}
 
 
 def guarded(
@@ -23,9 +26,13 @@ def guarded(
     base: dict[str, Any] | None = NO_FIELD,
     lead: dict[str, Any] | None = None,
     by: Policy | None = None,
+    marker: str | None = None,
+    from_model: bool = False,
 ) -> list[GuardedAction]:
     plan = Plan(summary="s", actions=actions)
-    return list(guard(plan, by or policy(), snapshot=snapshot(**(lead or {})), base=base))
+    records = {CONTACT: FoundRecord(record_id="101", marker=marker, fields=base) if base is not None else None}
+    lead_read = snapshot(**(lead or {}))
+    return list(guard(plan, by or policy(), snapshot=lead_read, records=records, from_model=from_model))
 
 
 def only(*actions: Action, **more: Any) -> GuardedAction:
@@ -273,6 +280,73 @@ def many(count: int) -> Plan:
 
 
 def test_a_plan_of_more_than_twenty_actions_is_malformed() -> None:
-    assert len(guard(many(20), policy(), snapshot=snapshot(), base={})) == 20
+    assert len(guard(many(20), policy(), snapshot=snapshot(), records=ONE)) == 20
     with pytest.raises(MalformedPlan, match="at most 20 actions, this one has 21"):
-        guard(many(21), policy(), snapshot=snapshot(), base={})
+        guard(many(21), policy(), snapshot=snapshot(), records=ONE)
+
+
+def held_by(approval: str, *actions: Action, **more: Any) -> list[Verdict]:
+    lax = policy(changed('[[rule]]\nname = "named"', f'[[approval]]\n{approval}\n\n[[rule]]\nname = "named"'))
+    return [one.verdict for one in guarded(*actions, by=lax, **more)]
+
+
+@pytest.mark.parametrize(
+    ("base", "verdict"),
+    [
+        ({"owner": "502"}, Verdict.FOR_A_PERSON),
+        ({"owner": "501"}, Verdict.ALLOWED),
+        ({"owner": None}, Verdict.ALLOWED),
+        ({}, Verdict.ALLOWED),
+    ],
+)
+def test_an_approval_can_be_about_a_value_that_would_be_replaced(base: dict[str, Any], verdict: Verdict) -> None:
+    approval = 'name = "taken"\nchanges = "owner"\nwhy = "somebody has it"'
+    assert held_by(approval, action(owner="dana"), base=base) == [verdict]
+    assert held_by(approval, action(lead_status="NEW"), base=base) == [Verdict.ALLOWED]
+
+
+@pytest.mark.parametrize(
+    ("base", "marker", "verdict"),
+    [({}, None, Verdict.FOR_A_PERSON), ({}, "a" * 64, Verdict.ALLOWED)],
+)
+def test_an_approval_can_be_about_the_first_write_to_a_record(
+    base: dict[str, Any], marker: str | None, verdict: Verdict
+) -> None:
+    approval = 'name = "first"\nfirst_write = true\nwhy = "nothing of ours stands there yet"'
+    assert held_by(approval, action(owner="dana"), base=base, marker=marker) == [verdict]
+
+
+def test_the_first_write_of_a_record_that_is_made_is_not_held() -> None:
+    approval = 'name = "first"\nfirst_write = true\nwhy = "nothing of ours stands there yet"'
+    assert held_by(approval, action("create", email="a@example.com"), base=None) == [Verdict.ALLOWED]
+
+
+@pytest.mark.parametrize(
+    ("value", "lead", "base", "verdict"),
+    [
+        ("ana@example.com", {"email": "ANA@example.com"}, {}, Verdict.ALLOWED),
+        ("ana@example.com", {}, {"email": "ana@example.com"}, Verdict.ALLOWED),
+        ("mallory@example.com", {"email": "ana@example.com"}, {"email": "ana@example.com"}, Verdict.REFUSED),
+        ("ana@example.com", {}, {}, Verdict.REFUSED),
+        (None, {}, {"email": "ana@example.com"}, Verdict.REFUSED),
+        ("ana@example.com", {"email": "no address"}, {}, Verdict.REFUSED),
+    ],
+)
+def test_a_model_copies_what_the_lead_says_of_itself_and_makes_nothing_up(
+    value: str | None, lead: dict[str, Any], base: dict[str, Any], verdict: Verdict
+) -> None:
+    proposed = action(email=value, lead_status="NEW")
+    one = only(proposed, lead={"email": None, **lead}, base=base, from_model=True)
+    assert one.verdict is verdict
+    if verdict is Verdict.REFUSED:
+        assert one.why == "email is neither what the lead says nor what the record holds, and is never made up"
+        assert one.action == proposed
+
+
+def test_the_records_of_two_targets_are_kept_apart() -> None:
+    """An owner that stands in one target says nothing of the other."""
+    create = action("create", email="a@example.com")
+    records = {("salesforce", "contact"): FoundRecord(record_id="003", fields={"lifecycle_stage": "customer"})}
+    plan = Plan(summary="s", actions=(create, action(owner="dana")))
+    verdicts = [one.verdict for one in guard(plan, policy(), snapshot=snapshot(), records=records)]
+    assert verdicts == [Verdict.ALLOWED, Verdict.REFUSED]

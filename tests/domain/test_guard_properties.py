@@ -12,6 +12,7 @@ from leadproof.domain.field_catalog import CATALOG, CONSENT, FIRST_TOUCH, PROTEC
 from leadproof.domain.fields import FieldType, normal
 from leadproof.domain.guard import guard
 from leadproof.domain.plan import MOST_ACTIONS, Action, ActionKind, GuardedAction, Plan, TargetObject, Verdict
+from leadproof.domain.records import FoundRecord
 from tests.domain.samples import policy, snapshot
 
 POLICY = policy()
@@ -84,10 +85,14 @@ RECORDS = st.fixed_dictionaries(
 BASES = RECORDS | RECORDS | st.none()
 
 
+def records_of(base: dict[str, Any] | None) -> dict[tuple[str, str], FoundRecord | None]:
+    return {("hubspot", "contact"): FoundRecord(record_id="101", fields=base) if base is not None else None}
+
+
 def kept(plan: Plan, base: dict[str, Any] | None, employees: str | None) -> tuple[GuardedAction, ...] | None:
     lead = snapshot(employees=employees) if employees else snapshot("website")
     try:
-        return guard(plan, POLICY, snapshot=lead, base=base)
+        return guard(plan, POLICY, snapshot=lead, records=records_of(base))
     except MalformedPlan:
         return None
 

@@ -10,6 +10,7 @@ from leadproof.domain.guard import guard
 from leadproof.domain.plan import Action, ActionKind, Evidence, Plan, TargetObject, Verdict
 from leadproof.domain.policy import Policy, Rule
 from leadproof.domain.policy_text import parse_policy
+from leadproof.domain.records import FoundRecord
 from leadproof.planners.rules import RulesPlanner
 from leadproof.ports import Planner
 from tests.domain.samples import policy, shipped, snapshot
@@ -167,7 +168,7 @@ def test_nobody_is_lost_for_a_value_that_cannot_be_used() -> None:
 def test_a_lead_that_cannot_be_reached_is_left_to_the_guard() -> None:
     read = snapshot("website", email="none", phone="call me")
 
-    (guarded,) = guard(planned(read), DEFAULT, snapshot=read, base=None)
+    (guarded,) = guard(planned(read), DEFAULT, snapshot=read, records={})
 
     assert guarded.verdict is Verdict.REFUSED
     assert guarded.why == "'email' is no e-mail address"
@@ -237,7 +238,8 @@ def test_the_guard_refuses_nothing_that_the_shipped_rules_propose(
     by = parse_policy(shipped(name))
     read = snapshot(source, employees=employees, email=email, country=country, phone="+4930123456", message="hi")
 
-    guarded = guard(planned(read, by), by, snapshot=read, base=None if source == "website" else {})
+    known = None if source == "website" else FoundRecord(record_id="101", fields={})
+    guarded = guard(planned(read, by), by, snapshot=read, records={("hubspot", "contact"): known})
 
     person_asked = employees == "1500" and "rival" not in email
     assert {one.verdict for one in guarded} <= {Verdict.FOR_A_PERSON if person_asked else Verdict.ALLOWED}

@@ -1,0 +1,109 @@
+"""What a target tells of credentials, of our two fields and of its clock, before any of them is trusted."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from enum import StrEnum
+
+from pydantic import BaseModel, ConfigDict
+
+from leadproof.domain.records import MARKER
+
+_FROZEN = ConfigDict(frozen=True, defer_build=True)
+
+
+class OurField(StrEnum):
+    """A field that is ours in every target: identity and effect marker, as descriptions name them."""
+
+    EXTERNAL_ID = "external_id"
+    MARKER = MARKER
+
+
+class FieldPresence(StrEnum):
+    """*archived*: it was there and its name is still taken."""
+
+    LIVE = "live"
+    ARCHIVED = "archived"
+    MISSING = "missing"
+
+
+class FieldState(BaseModel):
+    """One of our two fields as the target defines it.
+
+    Attributes:
+        name: the target's own name of it, as the settings say.
+        kind: the target's word for its type; empty where there is none.
+        text: it holds one line of text.
+    """
+
+    model_config = _FROZEN
+
+    field: OurField
+    name: str
+    presence: FieldPresence
+    kind: str = ""
+    text: bool = False
+    unique: bool = False
+    writable: bool = False
+    keeps_history: bool = False
+
+
+class Permissions(BaseModel):
+    """What credentials may do, in the target's own words.
+
+    Attributes:
+        needed: without these a worker cannot do its work.
+        to_create: needed beside them to create our fields.
+        granted: `None` where the target does not tell.
+        app: id of the app that the credentials belong to, where the target tells.
+    """
+
+    model_config = _FROZEN
+
+    needed: tuple[str, ...]
+    to_create: tuple[str, ...] = ()
+    granted: frozenset[str] | None = None
+    app: str | None = None
+
+    def lacking(self, wanted: tuple[str, ...]) -> list[str]:
+        """Those of `wanted` that are not granted; none where the target does not tell."""
+        return [] if self.granted is None else [name for name in wanted if name not in self.granted]
+
+
+class ServerTime(BaseModel):
+    """Between which two moments a server's clock stood when it answered."""
+
+    model_config = _FROZEN
+
+    earliest: datetime
+    latest: datetime
+
+
+class Opened(BaseModel):
+    """What the credentials open.
+
+    Attributes:
+        account: the target's id of the account.
+        time: the target's clock, where its answer tells.
+    """
+
+    model_config = _FROZEN
+
+    account: str
+    time: ServerTime | None = None
+
+
+def least_difference(server: ServerTime, asked: datetime, answered: datetime) -> timedelta:
+    """How far two clocks differ at least: what neither the way of an answer nor its rounding explains.
+
+    Args:
+        server: the other clock, read at some moment between `asked` and `answered`.
+        asked, answered: our clock before the question and after the answer.
+
+    Returns:
+        Positive where the other clock is ahead, negative where it is behind, zero where they may agree.
+    """
+    ahead, behind = server.earliest - answered, asked - server.latest
+    if ahead > timedelta(0):
+        return ahead
+    return -behind if behind > timedelta(0) else timedelta(0)
