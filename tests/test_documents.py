@@ -71,3 +71,20 @@ def test_the_example_of_an_environment_can_be_loaded() -> None:
     named = set(re.findall(r"^(LEADPROOF_[A-Z_]+)=", example.read_text(encoding="utf-8"), re.MULTILINE))
     assert {variable(field) for field in settings.model_fields_set} <= named
     assert {token.name for token in settings.api_tokens} == {"form", "reviewers"}
+
+
+def test_every_test_that_the_documents_name_is_there() -> None:
+    """`tests/x/test_y.py::test_z`, or the file alone, or a `test_z` of any file."""
+    sources = {path.relative_to(ROOT).as_posix(): path.read_text("utf-8") for path in ROOT.glob("tests/**/*.py")}
+    everything = "\n".join(sources.values())
+    for document in [ROOT / "README.md", *ROOT.glob("docs/**/*.md")]:
+        for code in re.findall(r"`([^`\n]*\btest_\w+[^`\n]*)`", document.read_text(encoding="utf-8")):
+            path = code.partition("::")[0]
+            function = code.rpartition("::")[2].partition("[")[0] if "::" in code else ""
+            if path.endswith(".py"):
+                files = [text for name, text in sources.items() if f"/{name}".endswith(f"/{path}")]
+                assert files, f"{document.name}: {code}"
+                if function:
+                    assert any(f"def {function}(" in text for text in files), f"{document.name}: {code}"
+            elif re.fullmatch(r"test_\w+", code):
+                assert f"def {code}(" in everything, f"{document.name}: {code}"
