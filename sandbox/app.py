@@ -6,12 +6,16 @@ from contextlib import asynccontextmanager
 from starlette.applications import Starlette
 from starlette.routing import Mount
 
+from sandbox.anthropic.api import MessagesApi
+from sandbox.anthropic.control import script_routes
+from sandbox.anthropic.scripts import Scripts
 from sandbox.clock import Clock
 from sandbox.control import ControlPlane
 from sandbox.exchange import Exchange
 from sandbox.faults import Faults
 from sandbox.hubspot.portal import Portal
 from sandbox.hubspot.webhooks import Webhooks
+from sandbox.provider import Provider
 from sandbox.request_log import RequestLog
 
 SEARCH_LAG = 2.0
@@ -28,7 +32,10 @@ def create_app(*, portal_id: int | None = None, search_lag: float = SEARCH_LAG) 
     webhooks = Webhooks(clock)
     portal = Portal(clock, portal_id=portal_id, search_lag=search_lag, listener=webhooks.emit)
     webhooks.account(portal.portal_id, portal.app_id)
-    control = ControlPlane({portal.name: portal}, clock, log, faults, webhooks)
+    scripts = Scripts()
+    claude = MessagesApi(scripts)
+    providers: dict[str, Provider] = {portal.name: portal, claude.name: claude}
+    control = ControlPlane(providers, clock, log, faults, webhooks)
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
@@ -37,8 +44,11 @@ def create_app(*, portal_id: int | None = None, search_lag: float = SEARCH_LAG) 
 
     return Starlette(
         routes=[
-            Mount("/_sandbox", routes=control.routes()),
-            Mount("/hubspot", app=Exchange(portal, clock, log, faults, "/hubspot")),
+            Mount("/_sandbox", routes=[*control.routes(), *script_routes(scripts)]),
+            *(
+                Mount(f"/{name}", app=Exchange(provider, clock, log, faults, f"/{name}"))
+                for name, provider in providers.items()
+            ),
         ],
         lifespan=lifespan,
     )

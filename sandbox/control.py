@@ -1,9 +1,7 @@
 """The control plane: what tests and demonstrations do to the sandbox and learn from it."""
 
-import json
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from datetime import UTC, datetime
-from functools import wraps
 from typing import Any
 
 from starlette.requests import Request
@@ -11,12 +9,11 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from sandbox.clock import Clock, rfc3339
+from sandbox.control_calls import asked_of, explained
 from sandbox.faults import Fault, Faults
 from sandbox.hubspot.webhooks import Subscription, Webhooks
-from sandbox.provider import Provider, Refused, UnknownRecord
+from sandbox.provider import Provider
 from sandbox.request_log import RequestLog
-
-Handler = Callable[[Request], Awaitable[Response]]
 
 
 class ControlPlane:
@@ -38,18 +35,18 @@ class ControlPlane:
         return [
             Route("/health", self.health, methods=["GET"]),
             Route("/reset", self.reset, methods=["POST"]),
-            Route("/faults", _explained(self.add_fault), methods=["POST"]),
+            Route("/faults", explained(self.add_fault), methods=["POST"]),
             Route("/faults", self.list_faults, methods=["GET"]),
             Route("/faults", self.clear_faults, methods=["DELETE"]),
             Route("/requests", self.requests, methods=["GET"]),
-            Route("/records", _explained(self.records), methods=["GET"]),
-            Route("/records", _explained(self.put_record), methods=["PUT"]),
-            Route("/records", _explained(self.archive_record), methods=["DELETE"]),
-            Route("/merge", _explained(self.merge), methods=["POST"]),
-            Route("/convert", _explained(self.convert), methods=["POST"]),
-            Route("/webhooks", _explained(self.set_webhooks), methods=["POST"]),
+            Route("/records", explained(self.records), methods=["GET"]),
+            Route("/records", explained(self.put_record), methods=["PUT"]),
+            Route("/records", explained(self.archive_record), methods=["DELETE"]),
+            Route("/merge", explained(self.merge), methods=["POST"]),
+            Route("/convert", explained(self.convert), methods=["POST"]),
+            Route("/webhooks", explained(self.set_webhooks), methods=["POST"]),
             Route("/webhooks", self.show_webhooks, methods=["GET"]),
-            Route("/clock", _explained(self.set_clock), methods=["PUT"]),
+            Route("/clock", explained(self.set_clock), methods=["PUT"]),
             Route("/side_effects", self.side_effects, methods=["GET"]),
         ]
 
@@ -66,11 +63,14 @@ class ControlPlane:
         return Response(status_code=204)
 
     async def add_fault(self, request: Request) -> Response:
-        asked = await _body(request, "provider", "operation", "kind", "times", "after", "match", "args")
+        asked = await asked_of(request, "provider", "operation", "kind", "times", "after", "match", "args")
         provider = self._provider(asked.get("provider"))
         if asked.get("operation") not in provider.operations:
             raise ValueError(f"operation {asked.get('operation')!r} is none of {', '.join(provider.operations)}")
-        self._faults.add(Fault(**asked))
+        fault = Fault(**asked)
+        if fault.kind not in provider.fault_kinds:
+            raise ValueError(f"{fault.kind} makes no sense for {provider.name}")
+        self._faults.add(fault)
         return JSONResponse(asked, status_code=201)
 
     async def list_faults(self, _: Request) -> Response:
@@ -89,7 +89,7 @@ class ControlPlane:
         return JSONResponse(self._provider(wanted.get("provider")).records(wanted.get("object", "contacts")))
 
     async def put_record(self, request: Request) -> Response:
-        asked = await _body(request, "provider", "object", "id", "user", "properties", "archived")
+        asked = await asked_of(request, "provider", "object", "id", "user", "properties", "archived")
         provider, kind, user = self._provider(asked.get("provider")), asked.get("object", "contacts"), _user(asked)
         record = str(asked["id"]) if asked.get("id") is not None else None
         if record and asked.get("archived") is False:
@@ -97,32 +97,32 @@ class ControlPlane:
         return JSONResponse(provider.put_record(kind, record, user, asked.get("properties") or {}))
 
     async def archive_record(self, request: Request) -> Response:
-        asked = await _body(request, "provider", "object", "id", "user") or dict(request.query_params)
+        asked = await asked_of(request, "provider", "object", "id", "user") or dict(request.query_params)
         provider = self._provider(asked.get("provider"))
         provider.archive_record(asked.get("object", "contacts"), str(asked.get("id", "")), _user(asked))
         return Response(status_code=204)
 
     async def merge(self, request: Request) -> Response:
-        asked = await _body(request, "provider", "object", "winner", "loser", "user")
+        asked = await asked_of(request, "provider", "object", "winner", "loser", "user")
         provider = self._provider(asked.get("provider"))
         winner, loser = str(asked.get("winner", "")), str(asked.get("loser", ""))
         return JSONResponse(provider.merge_records(asked.get("object", "contacts"), winner, loser, _user(asked)))
 
     async def convert(self, request: Request) -> Response:
-        asked = await _body(request, "provider", "object", "id", "user")
+        asked = await asked_of(request, "provider", "object", "id", "user")
         provider = self._provider(asked.get("provider"))
         return JSONResponse(provider.convert_record(asked.get("object", ""), str(asked.get("id", "")), _user(asked)))
 
     async def set_webhooks(self, request: Request) -> Response:
         names = ("target", "secret", "on", "copies", "reorder", "properties", "subscriptions")
-        await self._webhooks.set(Subscription(**await _body(request, *names)))
+        await self._webhooks.set(Subscription(**await asked_of(request, *names)))
         return await self.show_webhooks(request)
 
     async def show_webhooks(self, _: Request) -> Response:
         return JSONResponse(self._webhooks.shown())
 
     async def set_clock(self, request: Request) -> Response:
-        asked = await _body(request, "now", "advance_seconds")
+        asked = await asked_of(request, "now", "advance_seconds")
         if "now" in asked:
             at = datetime.fromisoformat(asked["now"])
             self._clock.set(at if at.tzinfo else at.replace(tzinfo=UTC))
@@ -139,33 +139,5 @@ class ControlPlane:
         return self._providers[name]
 
 
-async def _body(request: Request, *names: str) -> dict[str, Any]:
-    raw = await request.body()
-    asked = json.loads(raw) if raw else {}
-    if not isinstance(asked, dict):
-        raise ValueError("an object is expected")  # noqa: TRY004
-    unknown = sorted(set(asked) - set(names))
-    if unknown:
-        raise ValueError(f"unknown: {', '.join(unknown)}")
-    return asked
-
-
 def _user(asked: Mapping[str, Any]) -> str:
     return str(asked.get("user", ""))
-
-
-def _explained(handler: Handler) -> Handler:
-    """Answer what cannot be done with 404 or 422 and why."""
-
-    @wraps(handler)
-    async def explained(request: Request) -> Response:
-        try:
-            return await handler(request)
-        except UnknownRecord as missing:
-            return JSONResponse({"error": f"not found: {missing}"}, status_code=404)
-        except Refused as refused:
-            return JSONResponse({"error": "refused", "body": refused.body}, status_code=422)
-        except (ValueError, TypeError, KeyError) as error:
-            return JSONResponse({"error": str(error)}, status_code=422)
-
-    return explained

@@ -117,6 +117,8 @@ class Exchange:
         return frozenset[str]().union(*(named.words for named in self._provider.named(call)))
 
     async def _send(self, line: Line, entry: Entry, route: Route, answer: Answer) -> None:
+        if answer.hold and not await line.stays(answer.hold):
+            return
         entry.status = answer.status
         await line.respond(self._provider.dress(answer, route.operation))
 

@@ -1,7 +1,7 @@
 """What the sandbox needs of a provider: to be called, to be watched, and to be edited by people."""
 
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -46,10 +46,11 @@ class Refused(ValueError):
 
 
 class Provider(Protocol):
-    """A CRM behind HTTP, and the same CRM as its users see it."""
+    """A service behind HTTP and, where it keeps records, the same service as its users see it."""
 
     name: str
     operations: tuple[str, ...]
+    fault_kinds: tuple[str, ...]
 
     def route(self, call: Call) -> Route: ...
 
@@ -79,3 +80,31 @@ class Provider(Protocol):
     def side_effects(self) -> list[dict[str, Any]]: ...
 
     def reset(self) -> None: ...
+
+
+class Recordless:
+    """What people do to the records of a provider that keeps none."""
+
+    def records(self, kind: str) -> list[dict[str, Any]]:
+        raise UnknownRecord(f"no object {kind!r}")
+
+    def put_record(self, kind: str, record: str | None, user: str, fields: Mapping[str, Any]) -> dict[str, Any]:
+        raise UnknownRecord(f"no object {kind!r}")
+
+    def restore_record(self, kind: str, record: str, user: str) -> dict[str, Any]:
+        raise UnknownRecord(f"no object {kind!r}")
+
+    def archive_record(self, kind: str, record: str, user: str) -> None:
+        raise UnknownRecord(f"no object {kind!r}")
+
+    def merge_records(self, kind: str, winner: str, loser: str, user: str) -> dict[str, Any]:
+        raise UnknownRecord(f"no object {kind!r}")
+
+    def convert_record(self, kind: str, record: str, user: str) -> dict[str, Any]:
+        raise UnknownRecord(f"no object {kind!r}")
+
+    def side_effects(self) -> list[dict[str, Any]]:
+        return []
+
+    def unanswered(self, records: Iterable[str]) -> AbstractContextManager[None]:
+        return nullcontext()

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import parse_qsl, unquote
@@ -16,6 +17,7 @@ class Call:
     """One HTTP request to a provider, read completely.
 
     `segments` are the path's parts behind the provider's prefix, split on `/` first and percent-decoded after.
+    `headers` have lower-case names.
     """
 
     method: str
@@ -24,6 +26,7 @@ class Call:
     query: dict[str, list[str]]
     body: Any
     token: str
+    headers: dict[str, str] = field(default_factory=dict, repr=False)
 
     def one(self, name: str) -> str | None:
         values = self.query.get(name)
@@ -43,13 +46,18 @@ class Call:
 
 @dataclass(slots=True)
 class Answer:
-    """What a provider replies; `applied` says that it carried out a write, to the records in `ids`."""
+    """What a provider replies.
+
+    `applied` says that it carried out a write, to the records in `ids`; `hold` is for how many seconds the provider
+    lets the client wait for it.
+    """
 
     status: int
     body: Any = None
     headers: dict[str, str] = field(default_factory=dict)
     applied: bool = False
     ids: tuple[str, ...] = ()
+    hold: float = 0.0
 
     def encode(self) -> tuple[bytes, list[tuple[bytes, bytes]]]:
         headers = {name.lower(): value for name, value in self.headers.items()}
@@ -85,6 +93,7 @@ class Line:
             more = message.get("more_body", False)
         path = scope["raw_path"].decode("latin-1")
         query = scope["query_string"].decode("latin-1")
+        headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
         parameters: dict[str, list[str]] = {}
         for name, value in parse_qsl(query, keep_blank_values=True):
             parameters.setdefault(name, []).append(value)
@@ -94,7 +103,8 @@ class Line:
             segments=tuple(unquote(part) for part in path.removeprefix(prefix).strip("/").split("/")),
             query=parameters,
             body=_parsed(b"".join(chunks)),
-            token=_bearer(scope),
+            token=_bearer(headers),
+            headers=headers,
         )
 
     async def respond(self, answer: Answer) -> None:
@@ -141,9 +151,6 @@ def _parsed(raw: bytes) -> Any:
         return raw.decode("utf-8", "replace")
 
 
-def _bearer(scope: Scope) -> str:
-    for name, value in scope["headers"]:
-        if name == b"authorization":
-            scheme, _, token = value.decode("latin-1").partition(" ")
-            return token.strip() if scheme.lower() == "bearer" else ""
-    return ""
+def _bearer(headers: Mapping[str, str]) -> str:
+    scheme, _, token = headers.get("authorization", "").partition(" ")
+    return token.strip() if scheme.lower() == "bearer" else ""

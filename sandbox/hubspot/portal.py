@@ -6,7 +6,7 @@ from typing import Any
 from uuid import uuid4
 
 from sandbox.clock import Clock
-from sandbox.faults import Fault
+from sandbox.faults import KINDS, Fault
 from sandbox.hubspot import seed, source
 from sandbox.hubspot.automations import Automations
 from sandbox.hubspot.batch_api import BatchApi
@@ -36,6 +36,7 @@ class Portal:
 
     name = "hubspot"
     operations: tuple[str, ...] = OPERATIONS
+    fault_kinds: tuple[str, ...] = KINDS
 
     def __init__(self, clock: Clock, *, portal_id: int | None, search_lag: float, listener: Listener) -> None:
         self._clock = clock
