@@ -8,7 +8,7 @@ from sandbox.wire import Call
 
 @dataclass(slots=True)
 class Entry:
-    """`status` is null until the answer left, and stays so where it was dropped. Headers are never kept."""
+    """`status` is null until the answer left, and stays so where it was dropped. Headers and tokens are never kept."""
 
     at: str
     provider: str
@@ -25,7 +25,7 @@ class RequestLog:
         self._entries: list[Entry] = []
 
     def received(self, at: str, provider: str, operation: str | None, call: Call) -> Entry:
-        entry = Entry(at, provider, operation, call.method, call.target, call.body)
+        entry = Entry(at, provider, operation, call.method, call.target, _without_token(call.body))
         self._entries.append(entry)
         return entry
 
@@ -38,3 +38,7 @@ class RequestLog:
 
     def clear(self) -> None:
         self._entries.clear()
+
+
+def _without_token(body: Any) -> Any:
+    return {**body, "tokenKey": "(hidden)"} if isinstance(body, dict) and "tokenKey" in body else body

@@ -71,6 +71,7 @@ def _server(app: ASGIApp) -> uvicorn.Server:
             access_log=False,
             proxy_headers=False,
             server_header=False,
+            date_header=False,  # a provider's answers carry the time of its own clock
             timeout_graceful_shutdown=1,
         )
     )

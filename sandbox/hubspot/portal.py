@@ -2,12 +2,14 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from email.utils import formatdate
 from typing import Any
 from uuid import uuid4
 
 from sandbox.clock import Clock
 from sandbox.faults import KINDS, Fault
 from sandbox.hubspot import seed, source
+from sandbox.hubspot.account import Account
 from sandbox.hubspot.automations import Automations
 from sandbox.hubspot.batch_api import BatchApi
 from sandbox.hubspot.changes import Change
@@ -25,7 +27,7 @@ from sandbox.hubspot.refusals import refusal
 from sandbox.hubspot.routes import CONTACTS, OPERATIONS, Routes
 from sandbox.hubspot.search import Search
 from sandbox.hubspot.shapes import witnessed
-from sandbox.provider import Influence, Named, Refused, Route, UnknownRecord
+from sandbox.provider import Named, Refused, Route, UnknownRecord
 from sandbox.wire import Answer, Call
 
 Listener = Callable[[list[Change]], None]
@@ -65,7 +67,7 @@ class Portal:
             search=Search(self._contacts, reader, self._clock, self._search_lag),
             properties=PropertiesApi(self._definitions),
             owners=self._owners,
-            account=self._account,
+            account=Account(self.settings, self.portal_id),
         )
         for fields in data["contacts"]:
             self._contacts.create(fields, self._person(""))
@@ -95,6 +97,7 @@ class Portal:
         """Add the headers that every answer of HubSpot has."""
         known = answer.body.get("correlationId") if isinstance(answer.body, dict) else None
         answer.headers["x-hubspot-correlation-id"] = known or str(uuid4())
+        answer.headers["date"] = formatdate(self._clock.now() / 1000, usegmt=True)
         if operation != "contacts.search":
             answer.headers |= self._limits.headers()
         return answer
@@ -153,11 +156,6 @@ class Portal:
     def _committed(self, changes: list[Change]) -> None:
         self._automations.react(changes, self._contacts)
         self._listener(changes)
-
-    def _account(self, _: Call, __: Influence) -> Answer:
-        hidden = ("appId", "appName")
-        shown = {key: value for key, value in self.settings.items() if key not in hidden}
-        return Answer(200, {**shown, "portalId": self.portal_id})
 
 
 def _known(kind: str) -> None:

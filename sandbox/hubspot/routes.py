@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from sandbox.hubspot.account import Account
 from sandbox.hubspot.batch_api import BatchApi
 from sandbox.hubspot.errors import HubSpotError
 from sandbox.hubspot.object_api import ObjectApi
@@ -21,6 +22,7 @@ OPERATIONS = (
     "properties.write",
     "owners.read",
     "account.read",
+    "token.read",
 )
 CONTACTS = frozenset({"contacts", "contact", "0-1"})
 ONE = "{}"
@@ -37,7 +39,7 @@ class Routes:
         search: Search,
         properties: PropertiesApi,
         owners: Owners,
-        account: Handler,
+        account: Account,
     ) -> None:
         contacts, definitions, owner = ("objects", "contacts"), ("properties", "contacts"), ("owners",)
         self._routes = {
@@ -60,7 +62,8 @@ class Routes:
             ("DELETE", *definitions, ONE): _route("properties.write", properties.archive),
             ("GET", *owner): _route("owners.read", owners.list),
             ("GET", *owner, ONE): _route("owners.read", owners.read),
-            ("GET", "details"): _route("account.read", account),
+            ("GET", "details"): _route("account.read", account.details),
+            ("POST", "private-apps", "get", "access-token-info"): _route("token.read", account.token),
         }
 
     def find(self, call: Call) -> Route:
@@ -74,7 +77,7 @@ class Routes:
 def _without_version(segments: tuple[str, ...]) -> tuple[str, ...]:
     """`crm/v3/objects/0-1/5` and `crm/objects/2026-09/contacts/5` both become `objects/contacts/5`."""
     area, rest = segments[0], segments[1:]
-    if area == "account-info":
+    if area in {"account-info", "oauth"}:
         return rest[1:]
     if area != "crm" or len(rest) < 2:
         return ()

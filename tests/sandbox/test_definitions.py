@@ -1,5 +1,7 @@
 """Property definitions, owners and the account."""
 
+from datetime import UTC, datetime, timedelta
+from email.utils import parsedate_to_datetime
 from typing import Any
 
 import httpx
@@ -101,3 +103,21 @@ def test_account(http: httpx.Client, control: Control, version: str) -> None:
     }
     assert answer["portalId"] == 62515
     assert control.requests("account.read")[0]["status"] == 200
+
+
+def test_what_a_token_may_do(http: httpx.Client, control: Control) -> None:
+    path = "/hubspot/oauth/v2/private-apps/get/access-token-info"
+    answer = http.post(path, headers=AUTHORIZED, json={"tokenKey": "a-token"})
+    assert answer.json().keys() == {"userId", "hubId", "appId", "scopes"}
+    assert (answer.json()["hubId"], answer.json()["appId"]) == (62515, 54321)
+    assert "crm.objects.contacts.write" in answer.json()["scopes"]
+    assert http.post(path, headers=AUTHORIZED, json={}).status_code == 400
+    assert http.post(path, json={"tokenKey": "a-token"}).status_code == 401
+    assert control.requests("token.read")[0]["body"] == {"tokenKey": "(hidden)"}
+
+
+def test_answers_carry_the_time_of_the_sandboxs_clock(http: httpx.Client, control: Control) -> None:
+    control.advance(3600)
+    dates = http.get("/hubspot/account-info/v3/details", headers=AUTHORIZED).headers.get_list("date")
+    [ahead] = [parsedate_to_datetime(date) - datetime.now(UTC) for date in dates]
+    assert timedelta(minutes=59) < ahead <= timedelta(hours=1)
