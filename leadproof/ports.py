@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any, Protocol
 
+from leadproof.domain.diagnosis import FieldState, Opened, OurField, Permissions
 from leadproof.domain.events import Lead, LeadSnapshot, Outcome
 from leadproof.domain.mutation import Answer, Attempt, Mutation, Reason, RecordRef, Status
 from leadproof.domain.plan import Plan, PlannerInfo, RecordedPlan
@@ -79,6 +80,33 @@ class Crm(Protocol):
             ConfigurationRefused: the target cannot be reached or refuses us, in one sentence.
         """
         ...
+
+
+class CrmDiagnosis(Protocol):
+    """What `leadproof doctor` asks of a CRM before it is trusted.
+
+    Every question has a total deadline and raises `ConfigurationRefused`, in one sentence, where the target cannot be
+    reached, refuses us, or does not tell.
+    """
+
+    @property
+    def system(self) -> str: ...
+
+    def opened(self) -> Opened:
+        """The account that the credentials open, and the target's clock."""
+        ...
+
+    def permissions(self) -> Permissions: ...
+
+    def our_fields(self) -> tuple[FieldState, ...]:
+        """The two fields that are ours, as the target defines them; one that is not there is listed as missing."""
+        ...
+
+    def create_field(self, field: OurField) -> None:
+        """Make one of them; a lost answer raises too, and looking again says whether it was made."""
+        ...
+
+    def close(self) -> None: ...
 
 
 class Planner(Protocol):

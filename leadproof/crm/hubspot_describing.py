@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, Final, TypeVar
 
-from leadproof.crm import hubspot_refusal
-from leadproof.crm.answers import lost
 from leadproof.crm.deadline import Deadline
 from leadproof.crm.hubspot_client import HubSpotClient
 from leadproof.crm.hubspot_fields import HubSpotFields
+from leadproof.crm.hubspot_question import ask
 from leadproof.domain.errors import ConfigurationRefused
-from leadproof.domain.mutation import AnswerClass
 from leadproof.domain.records import MARKER, Description, FieldDescription, OwnerDescription
 
 T = TypeVar("T")
@@ -77,24 +75,8 @@ class Describer:
                 return
         raise ConfigurationRefused("HubSpot lists more owners than can be read")
 
-    def _ask(self, method: Callable[..., Any], deadline: Deadline, interpret: Callable[[Any], T], **asked: Any) -> T:
-        exchange = self._client.call(method, deadline=deadline, **asked)
-        nothing, response = lost(exchange), exchange.response
-        if nothing is not None or response is None:
-            raise ConfigurationRefused(f"HubSpot cannot be reached: {nothing.detail if nothing else 'no answer'}")
-        if not 200 <= response.status < 300:
-            refusal = hubspot_refusal.of_response(response, ())
-            code = refusal.codes[0] if refusal.codes else "without a reason"
-            if refusal.meaning(response.status).outcome is AnswerClass.REFUSES_US:
-                raise ConfigurationRefused(f"HubSpot refuses us: {response.status} {code}")
-            raise ConfigurationRefused(f"HubSpot could not be asked: {response.status} {code}")
-        try:
-            if exchange.fault is None:
-                return interpret(exchange.value)
-            why = exchange.fault
-        except Exception as error:  # the models promise nothing about a body that is not what it should be
-            why = type(error).__name__
-        raise ConfigurationRefused(f"what HubSpot answered is no description of an account ({why})")
+    def _ask(self, method: Callable[..., Any], deadline: Deadline, read: Callable[[Any], T], **asked: Any) -> T:
+        return ask(self._client, method, deadline, lambda value, _: read(value), **asked)
 
 
 def _fields(answer: Any) -> list[FieldDescription]:
@@ -103,15 +85,21 @@ def _fields(answer: Any) -> list[FieldDescription]:
             name=str(definition.name),
             options=tuple(str(option.value) for option in definition.options or ()),
             unique=bool(definition.has_unique_value) or definition.name == "email",
-            keeps_history=not definition.calculated,
-            writable=_writable(definition),
+            keeps_history=keeps_history(definition),
+            writable=writable(definition),
         )
         for definition in answer.results
         if definition.name
     ]
 
 
-def _writable(definition: Any) -> bool:
+def keeps_history(definition: Any) -> bool:
+    """HubSpot keeps up to 20 values of every property of a contact, but of calculated ones."""
+    return not definition.calculated
+
+
+def writable(definition: Any) -> bool:
+    """Whether the API may set this property."""
     metadata = definition.modification_metadata
     return not definition.calculated and not (metadata is not None and metadata.read_only_value)
 

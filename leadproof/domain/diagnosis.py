@@ -7,7 +7,7 @@ from enum import StrEnum
 
 from pydantic import BaseModel, ConfigDict
 
-from leadproof.domain.records import MARKER
+from leadproof.domain import records
 
 _FROZEN = ConfigDict(frozen=True, defer_build=True)
 
@@ -16,7 +16,7 @@ class OurField(StrEnum):
     """A field that is ours in every target: identity and effect marker, as descriptions name them."""
 
     EXTERNAL_ID = "external_id"
-    MARKER = MARKER
+    MARKER = records.MARKER
 
 
 class FieldPresence(StrEnum):

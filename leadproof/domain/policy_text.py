@@ -83,9 +83,14 @@ def check_against(policy: Policy, description: Description) -> None:
     Raises:
         PolicyRefused: the first fault in the text, with its line.
     """
-    faults = list(policy_target.against(policy, description))
+    faults = faults_against(policy, description)
     if faults:
-        raise _first(faults, PolicyLines(policy.text))
+        raise faults[0]
+
+
+def faults_against(policy: Policy, description: Description) -> tuple[PolicyRefused, ...]:
+    """Every fault that `check_against` finds, in the order of the text."""
+    return _in_order(list(policy_target.against(policy, description)), PolicyLines(policy.text))
 
 
 def _document(text: str) -> dict[str, Any]:
@@ -131,6 +136,11 @@ def _written(path: tuple[str | int, ...]) -> tuple[str | int, ...]:
 
 
 def _first(faults: list[Fault], lines: PolicyLines) -> PolicyRefused:
+    return _in_order(faults, lines)[0]
+
+
+def _in_order(faults: list[Fault], lines: PolicyLines) -> tuple[PolicyRefused, ...]:
+    """As refusals with their lines; those that have none come last."""
     placed = [(lines.line_of(_written(fault.path)), fault.why) for fault in faults]
-    line, why = min(placed, key=lambda fault: (fault[0] is None, fault[0] or 0))
-    return PolicyRefused(why, line)
+    placed.sort(key=lambda fault: (fault[0] is None, fault[0] or 0))
+    return tuple(PolicyRefused(why, line) for line, why in placed)
