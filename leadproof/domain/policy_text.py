@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 import re
 import tomllib
-from typing import Any, Final
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Final, NamedTuple
 
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
@@ -30,6 +31,11 @@ _WRITTEN_AS: Final = {
 }
 """What stands in singular in the text, because each entry is written on its own."""
 
+_LISTS: Final = frozenset({"events", "actions", "approvals", "rules"})
+
+_STAND_ALONE: Final = frozenset({"events", "approvals", "rules"})
+"""Lists whose entries nothing else refers to: without a misshapen one the rest still says what it says."""
+
 _SAYS: Final = {
     "missing": "is missing",
     "extra_forbidden": "is a key that the policy does not know",
@@ -44,6 +50,21 @@ _SAYS: Final = {
 }
 
 
+class Examined(NamedTuple):
+    """What a text was read as.
+
+    Attributes:
+        policy: `None` where the text has another shape; one that has faults is to look at and not to use.
+        faults: all that were found, in the order of the text.
+        whole: whether everything was looked at. What is no TOML, or has another shape where other parts refer to it,
+            hides what hangs together.
+    """
+
+    policy: Policy | None
+    faults: tuple[PolicyRefused, ...]
+    whole: bool
+
+
 def parse_policy(text: str) -> Policy:
     """Read and check a policy.
 
@@ -53,22 +74,34 @@ def parse_policy(text: str) -> Policy:
     Raises:
         PolicyRefused: the first fault in the text, with its line.
     """
-    document = _document(text)
-    lines = PolicyLines(text)
-    planner = document.get("planner", "rules")
-    if planner not in PLANNERS:
-        known = " or ".join(f'"{name}"' for name in PLANNERS)
-        raise PolicyRefused(f"planner can only be {known}", lines.line_of(("planner",)))
-    given = {_modelled(key): value for key, value in document.items()}
-    try:
-        digest = hashlib.sha256(text.encode("utf-8")).hexdigest()
-        policy = Policy(**{**given, "digest": digest, "text": text})
-    except ValidationError as error:
-        raise _first([_fault(details) for details in error.errors(include_url=False)], lines) from None
-    faults = list(policy_checks.consistency(policy))
-    if faults:
-        raise _first(faults, lines)
+    policy, faults, _ = examine(text)
+    if policy is None or faults:
+        raise faults[0]
     return policy
+
+
+def examine(text: str) -> Examined:
+    """Read and check a policy and find every fault, where `parse_policy` refuses the first."""
+    try:
+        document = tomllib.loads(text)
+        text.encode("utf-8")
+    except (ValueError, RecursionError) as error:
+        return Examined(None, (_no_toml(text, error),), whole=False)
+    faults = list(_misnamed(document))
+    digest = hashlib.sha256(text.encode("utf-8")).hexdigest()
+    given = {**_modelled(document), "digest": digest, "text": text}
+    policy: Policy | None = None
+    sound: Policy | None = None
+    kept: dict[str, list[int]] = {}
+    try:
+        policy = sound = Policy(**given)
+    except ValidationError as error:
+        misshapen = [_fault(details) for details in error.errors(include_url=False)]
+        faults += misshapen
+        sound, kept = _without(given, misshapen)
+    if sound is not None:
+        faults += (_at_its_place(fault, kept) for fault in policy_checks.consistency(sound))
+    return Examined(policy, _in_order(faults, text), whole=sound is not None)
 
 
 def check_against(policy: Policy, description: Description) -> None:
@@ -90,29 +123,64 @@ def check_against(policy: Policy, description: Description) -> None:
 
 def faults_against(policy: Policy, description: Description) -> tuple[PolicyRefused, ...]:
     """Every fault that `check_against` finds, in the order of the text."""
-    return _in_order(list(policy_target.against(policy, description)), PolicyLines(policy.text))
+    return _in_order(policy_target.against(policy, description), policy.text)
 
 
-def _document(text: str) -> dict[str, Any]:
-    try:
-        document = tomllib.loads(text)
-        text.encode("utf-8")
-    except (ValueError, RecursionError) as error:
-        place = re.search(r"\(at line (\d+), column \d+\)$", str(error))
-        why = str(error)[: place.start()].strip() if place else str(error)
-        line = int(place[1]) if place else text.count("\n") + 1
-        raise PolicyRefused(f"this is no TOML: {why}", line) from None
+def _no_toml(text: str, error: Exception) -> PolicyRefused:
+    place = re.search(r"\(at line (\d+), column \d+\)$", str(error))
+    why = str(error)[: place.start()].strip() if place else str(error)
+    line = int(place[1]) if place else text.count("\n") + 1
+    return PolicyRefused(f"this is no TOML: {why}", line)
+
+
+def _misnamed(document: Mapping[str, Any]) -> Iterator[Fault]:
+    """Keys that only the model has, and a planner that there is none of."""
     for ours in ("digest", "text", *_WRITTEN_AS):
         if ours in document:
-            hint = f"; write [{_WRITTEN_AS[ours]}]" if ours in _WRITTEN_AS else ""
-            raise PolicyRefused(
-                f"{ours!r} is a key that the policy does not know{hint}", PolicyLines(text).line_of((ours,))
-            )
-    return document
+            hint = f"; write {_header(ours)}" if ours in _WRITTEN_AS else ""
+            yield Fault((ours,), f"{ours!r} is a key that the policy does not know{hint}")
+    if document.get("planner", "rules") not in PLANNERS:
+        known = " or ".join(f'"{name}"' for name in PLANNERS)
+        yield Fault(("planner",), f"planner can only be {known}")
 
 
-def _modelled(key: str) -> str:
-    return next((ours for ours, written in _WRITTEN_AS.items() if written == key), key)
+def _header(ours: str) -> str:
+    return f"[[{_WRITTEN_AS[ours]}]]" if ours in _LISTS else f"[{_WRITTEN_AS[ours]}.NAME]"
+
+
+def _modelled(document: Mapping[str, Any]) -> dict[str, Any]:
+    """The document by the model's names, without what `_misnamed` names; a plural that should be a singular is read
+    as what it was meant to be."""
+    names = {written: ours for ours, written in _WRITTEN_AS.items()}
+    given = {names.get(key, key): value for key, value in document.items() if key not in {"digest", "text"}}
+    given |= {ours: document[written] for written, ours in names.items() if written in document}
+    if given.get("planner", "rules") not in PLANNERS:
+        del given["planner"]
+    return given
+
+
+def _without(given: dict[str, Any], misshapen: list[Fault]) -> tuple[Policy | None, dict[str, list[int]]]:
+    """The policy without misshapen entries of lists that stand alone, and which entries are left; `None` where
+    something else is misshapen."""
+    kept: dict[str, list[int]] = {}
+    for fault in misshapen:
+        match fault.path:
+            case (str(name), int(index), *_) if name in _STAND_ALONE:
+                left = kept.setdefault(name, list(range(len(given[name]))))
+                left[:] = [at for at in left if at != index]
+            case _:
+                return None, {}
+    try:
+        return Policy(**{**given, **{name: [given[name][i] for i in at] for name, at in kept.items()}}), kept
+    except ValidationError:
+        return None, {}
+
+
+def _at_its_place(fault: Fault, kept: Mapping[str, list[int]]) -> Fault:
+    match fault.path:
+        case (str(name), int(index), *rest) if name in kept:
+            return Fault((name, kept[name][index], *rest), fault.why)
+    return fault
 
 
 def _fault(details: ErrorDetails) -> Fault:
@@ -135,12 +203,11 @@ def _written(path: tuple[str | int, ...]) -> tuple[str | int, ...]:
     return (_WRITTEN_AS.get(path[0], path[0]), *path[1:]) if path and isinstance(path[0], str) else path
 
 
-def _first(faults: list[Fault], lines: PolicyLines) -> PolicyRefused:
-    return _in_order(faults, lines)[0]
-
-
-def _in_order(faults: list[Fault], lines: PolicyLines) -> tuple[PolicyRefused, ...]:
-    """As refusals with their lines; those that have none come last."""
-    placed = [(lines.line_of(_written(fault.path)), fault.why) for fault in faults]
-    placed.sort(key=lambda fault: (fault[0] is None, fault[0] or 0))
-    return tuple(PolicyRefused(why, line) for line, why in placed)
+def _in_order(faults: Iterable[Fault], text: str) -> tuple[PolicyRefused, ...]:
+    """As refusals with their lines, each once; those that have none come last."""
+    found = list(faults)
+    if not found:
+        return ()
+    lines = PolicyLines(text)
+    placed = dict.fromkeys((lines.line_of(path) or lines.line_of(_written(path)), why) for path, why in found)
+    return tuple(PolicyRefused(why, line) for line, why in sorted(placed, key=lambda at: (at[0] is None, at[0] or 0)))
