@@ -12,10 +12,10 @@ from typing import Final
 
 from temporalio.client import Client
 
+from leadproof import strict_json
 from leadproof.domain.events import LeadEvent, SourceEvent
 from leadproof.domain.policy import Policy
 from leadproof.domain.steps import Admission, AdmissionKind, Arrival, QuarantineEntry
-from leadproof.inbound import strict_json
 from leadproof.inbound.reading import Ignored, Reading, Unusable
 from leadproof.ports import Clock, Ledger
 from leadproof.settings import Settings
@@ -230,6 +230,7 @@ class Intake:
                     source=event.source_system,
                     event_kind=event.event_kind,
                     tenant=event.tenant,
+                    environment=event.environment,
                 )
                 return Result.STARTED if isinstance(answer, Started) else Result.DUPLICATE
 

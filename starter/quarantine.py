@@ -7,9 +7,10 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Depends, Path
 from fastapi.responses import JSONResponse
 
+from leadproof import strict_json
 from leadproof.domain.errors import MalformedDelivery
 from leadproof.domain.steps import QuarantineEntry
-from leadproof.inbound import hubspot, standard, strict_json
+from leadproof.inbound import hubspot, standard
 from leadproof.inbound.reading import Reading
 from leadproof.ports import Ledger
 from starter import problems

@@ -7,6 +7,7 @@ from typing import Any
 from fastapi import APIRouter, Depends, Request
 from fastapi.responses import JSONResponse
 
+from leadproof import strict_json
 from leadproof.domain.errors import MalformedDecision, MalformedDelivery, NotFound
 from leadproof.domain.policy import Policy
 from leadproof.domain.review import (
@@ -20,7 +21,6 @@ from leadproof.domain.review import (
 from leadproof.domain.shown import shown_digest
 from leadproof.domain.steps import Receipts
 from leadproof.domain.unanswered import may_attempt_again
-from leadproof.inbound import strict_json
 from leadproof.ports import Clock, Ledger
 from leadproof.settings import ApiToken
 from starter import problems

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
-from leadproof.crm.deadline import Exchange
+from leadproof.deadline import Exchange
 from leadproof.domain.mutation import Answer, AnswerClass
 
 LONGEST_WAIT: Final = 86_400.0

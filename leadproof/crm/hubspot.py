@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from leadproof.crm.deadline import Deadline
 from leadproof.crm.hubspot_client import HubSpotClient
 from leadproof.crm.hubspot_describing import Describer
 from leadproof.crm.hubspot_fields import HubSpotFields
 from leadproof.crm.hubspot_reading import Reader
 from leadproof.crm.hubspot_writing import Writer
+from leadproof.deadline import Deadline
 from leadproof.domain.errors import ConfigurationRefused
 from leadproof.domain.mutation import Answer, AnswerClass, RecordRef
 from leadproof.domain.plan import TargetObject

@@ -12,8 +12,8 @@ from typing import Any
 
 from hubspot.crm import contacts, owners, properties
 
-from leadproof.crm.deadline import Call, Deadline, Exchange
 from leadproof.crm.transport import Transport
+from leadproof.deadline import Call, Deadline, Exchange
 
 USER_AGENT = "leadproof"
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, Final, TypeVar
 
-from leadproof.crm.deadline import Deadline
 from leadproof.crm.hubspot_client import HubSpotClient
 from leadproof.crm.hubspot_fields import HubSpotFields
 from leadproof.crm.hubspot_question import ask
+from leadproof.deadline import Deadline
 from leadproof.domain.errors import ConfigurationRefused
 from leadproof.domain.records import MARKER, Description, FieldDescription, OwnerDescription
 

@@ -9,11 +9,11 @@ from typing import Any, Final
 
 from hubspot.crm.properties import PropertyCreate
 
-from leadproof.crm.deadline import Deadline, Response
 from leadproof.crm.hubspot import SYSTEM
 from leadproof.crm.hubspot_client import HubSpotClient
 from leadproof.crm.hubspot_describing import keeps_history, writable
 from leadproof.crm.hubspot_question import ask
+from leadproof.deadline import Deadline, Response
 from leadproof.domain.diagnosis import FieldPresence, FieldState, Opened, OurField, Permissions, ServerTime
 
 SCOPES: Final = (

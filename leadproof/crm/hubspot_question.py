@@ -7,8 +7,8 @@ from typing import Any, TypeVar
 
 from leadproof.crm import hubspot_refusal
 from leadproof.crm.answers import lost
-from leadproof.crm.deadline import Deadline, Response
 from leadproof.crm.hubspot_client import HubSpotClient
+from leadproof.deadline import Deadline, Response
 from leadproof.domain.errors import ConfigurationRefused
 from leadproof.domain.mutation import AnswerClass
 

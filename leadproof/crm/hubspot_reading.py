@@ -9,10 +9,10 @@ from typing import Any
 
 from leadproof.crm import hubspot_refusal
 from leadproof.crm.answers import lost, retry_after
-from leadproof.crm.deadline import Deadline, Exchange
 from leadproof.crm.hubspot_client import HubSpotClient
 from leadproof.crm.hubspot_fields import HubSpotFields
 from leadproof.crm.hubspot_history import Attribution
+from leadproof.deadline import Deadline, Exchange
 from leadproof.domain.fields import Normal
 from leadproof.domain.mutation import AnswerClass, RecordRef
 from leadproof.domain.records import MARKER, FoundRecord, LookUp, Presence

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from leadproof.crm.answers import HUBSPOT, OUR_PROPERTY_MISSING, UNIQUE_VALUE_TAKEN, Meaning, retry_after
-from leadproof.crm.deadline import Response
+from leadproof.deadline import Response
 from leadproof.domain.mutation import Answer
 
 _CODE = re.compile(r"[A-Z][A-Z0-9_]{1,79}")

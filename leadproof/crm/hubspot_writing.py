@@ -7,10 +7,10 @@ from typing import Any
 
 from leadproof.crm import hubspot_refusal
 from leadproof.crm.answers import lost, retry_after
-from leadproof.crm.deadline import Deadline, Exchange
 from leadproof.crm.hubspot_client import HubSpotClient
 from leadproof.crm.hubspot_fields import HubSpotFields
 from leadproof.crm.hubspot_refusal import Refusal
+from leadproof.deadline import Deadline, Exchange
 from leadproof.domain.errors import MalformedValue
 from leadproof.domain.mutation import Answer, AnswerClass
 from leadproof.domain.steps import WriteRequest

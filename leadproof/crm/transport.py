@@ -11,7 +11,7 @@ import urllib3
 from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
 
-from leadproof.crm.deadline import Response, current_call
+from leadproof.deadline import Response, current_call
 
 IDLE_SECONDS = 15.0
 """A connection that was idle for longer is not used again: the other side may be closing it just now, and a write that

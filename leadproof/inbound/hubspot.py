@@ -9,10 +9,10 @@ import re
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
+from leadproof import strict_json
 from leadproof.domain import keys
 from leadproof.domain.errors import MalformedDelivery
 from leadproof.domain.events import SourceEvent
-from leadproof.inbound import strict_json
 from leadproof.inbound.reading import Ignored, Reading, Readings, Unusable, Usable
 
 SOURCE: Final = "hubspot"
@@ -34,7 +34,7 @@ _LATEST_MS: Final = 253_402_300_799_999  # the last millisecond that a datetime 
 _ID: Final = re.compile(r"[1-9][0-9]{0,19}", re.ASCII)
 _KIND: Final = re.compile(r"([A-Za-z0-9_-]{1,60})\.([A-Za-z]{1,60})", re.ASCII)
 
-_REDACTED: Final = "REDACTED"
+REDACTED: Final = "REDACTED"
 """What stands in place of a sensitive property's value."""
 
 _MADE_IN_THE_UI: Final = ("CRM_UI", "MOBILE")
@@ -139,7 +139,7 @@ def _text(event: dict[str, Any], name: str) -> str:
 
 def _changed_value(event: dict[str, Any]) -> str | None:
     value = event.get("propertyValue")
-    if value is None or value == _REDACTED or event.get("isSensitive") is True:
+    if value is None or value == REDACTED or event.get("isSensitive") is True:
         return None
     return value if isinstance(value, str) else strict_json.text_of(value)
 

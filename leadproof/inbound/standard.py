@@ -18,10 +18,10 @@ from pydantic import (
     model_validator,
 )
 
+from leadproof import strict_json
 from leadproof.domain.errors import MalformedDelivery
 from leadproof.domain.events import SourceEvent
 from leadproof.domain.field_catalog import CONSENT, FIRST_TOUCH
-from leadproof.inbound import strict_json
 from leadproof.inbound.reading import Usable
 
 LARGEST_EXTRA: Final = 65_536

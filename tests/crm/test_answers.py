@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from leadproof.crm.answers import HUBSPOT, UNIQUE_VALUE_TAKEN, lost
-from leadproof.crm.deadline import Exchange, Response
 from leadproof.crm.hubspot import HubSpotCrm
+from leadproof.deadline import Exchange, Response
 from leadproof.domain.mutation import AnswerClass
 from tests.crm.asking import EXTERNAL_ID, MARKER, creation, update
 from tests.crm.conftest import MakeCrm

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 import urllib3
 
-from leadproof.crm.deadline import Call, Deadline, TooLate, current_call
 from leadproof.crm.transport import Transport
+from leadproof.deadline import Call, Deadline, TooLate, current_call
 from tests.crm.hostile import Hostile, says
 
 SLACK = 0.75
@@ -34,7 +34,7 @@ def transport() -> Any:
 
 def ended(before: set[threading.Thread]) -> bool:
     """Whether every thread that started since is over within a second."""
-    started = [thread for thread in threading.enumerate() if thread.name == "crm-call" and thread not in before]
+    started = [thread for thread in threading.enumerate() if thread.name == "client-call" and thread not in before]
     for thread in started:
         thread.join(1)
     return not any(thread.is_alive() for thread in started)

@@ -80,7 +80,7 @@ class Call(Generic[T]):
     def exchange(self) -> Exchange[T]:
         """Run the call and wait for its end, for the end of the time to connect, or for the deadline."""
         try:
-            threading.Thread(target=self._run, name="crm-call", daemon=True).start()
+            threading.Thread(target=self._run, name="client-call", daemon=True).start()
         except RuntimeError as error:  # the machine has no thread left
             return Exchange(sent=False, late=False, fault=type(error).__name__)
         try:

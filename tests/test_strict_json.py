@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from leadproof import strict_json
 from leadproof.domain.errors import MalformedDelivery
-from leadproof.inbound import strict_json
 
 
 @pytest.mark.parametrize(
