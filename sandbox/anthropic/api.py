@@ -6,10 +6,10 @@ from typing import Any
 
 from sandbox.anthropic.errors import ApiError, envelope, invalid
 from sandbox.anthropic.identifiers import request_id
-from sandbox.anthropic.messages import message
-from sandbox.anthropic.models import callable_model, known_model
-from sandbox.anthropic.plans import plan
-from sandbox.anthropic.question import Question, user_text
+from sandbox.anthropic.models import known_model
+from sandbox.anthropic.question import user_text
+from sandbox.anthropic.replies import Replies
+from sandbox.anthropic.requests import checked
 from sandbox.anthropic.scripts import Scripts
 from sandbox.faults import ANSWER_KINDS, Fault
 from sandbox.provider import Influence, Named, Recordless, Route
@@ -27,9 +27,11 @@ class MessagesApi(Recordless):
 
     def __init__(self, scripts: Scripts) -> None:
         self._scripts = scripts
+        self.reset()
 
     def reset(self) -> None:
         self._scripts.clear()
+        self._replies = Replies()
 
     def route(self, call: Call) -> Route:
         match call.method, *call.segments:
@@ -75,15 +77,8 @@ class MessagesApi(Recordless):
         return answer
 
     def _create(self, call: Call) -> Answer:
-        body = call.body
-        if not isinstance(body, dict):
-            raise invalid("The request body is not valid JSON")
-        callable_model(str(body.get("model")))
-        script = self._scripts.next()
-        question = Question.of(body)
-        if question is None:
-            return message(body, "Hello! How can I help you today?")
-        return message(body, json.dumps(plan(question, script.args), ensure_ascii=False))
+        body, model = checked(call.body)
+        return self._replies.reply(self._scripts.next(), body, model)
 
 
 def _model(call: Call) -> Answer:

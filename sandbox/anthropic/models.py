@@ -20,18 +20,26 @@ class Model:
     Attributes:
         id: its full name.
         lifecycle: `active`, `deprecated` or `retired`.
-        most_tokens: the highest `max_tokens` it takes.
-        window: how many tokens it can read.
-        thinking: `always`, by `default`, or only where `asked` for.
+        thinking: whether it thinks `always`, by `default`, or only where `asked` to.
         info: what `GET /v1/models/{id}` answers.
     """
 
     id: str
     lifecycle: str
-    most_tokens: int
-    window: int
     thinking: str
     info: Mapping[str, Any]
+
+    @property
+    def most_tokens(self) -> int:
+        """The highest `max_tokens` that it takes."""
+        return int(self.info["max_tokens"])
+
+    def supports(self, capability: str, kind: str | None = None) -> bool:
+        """Whether it can do something, or something of that kind."""
+        found = self.info["capabilities"][capability]
+        if kind is not None:
+            found = found.get("types", found)[kind]
+        return bool(found["supported"])
 
 
 def callable_model(name: str) -> Model:
@@ -65,7 +73,7 @@ def unknown_model(name: str) -> ApiError:
 @cache
 def _catalogue() -> dict[str, Model]:
     rows = json.loads((files("sandbox") / "seed" / "anthropic.json").read_text("utf-8"))["models"]
-    models = {row["id"]: _model(row) for row in rows}
+    models: dict[str, Model] = {row["id"]: _model(row) for row in rows}
     return models | {row["alias"]: models[row["id"]] for row in rows if "alias" in row}
 
 
@@ -79,11 +87,11 @@ def _model(row: Row) -> Model:
         "deprecated_at": _midnight(row.get("deprecated")),
         "retires_at": _midnight(row.get("retires")),
         "line": row["line"],
-        "max_input_tokens": row["input"],
+        "max_input_tokens": row["window"],
         "max_tokens": row["output"],
         "capabilities": _capabilities(row),
     }
-    return Model(row["id"], info["lifecycle"], row["output"], row["input"], row["thinking"], info)
+    return Model(row["id"], info["lifecycle"], row["thinking"], info)
 
 
 def _capabilities(row: Row) -> dict[str, Any]:
