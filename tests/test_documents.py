@@ -1,5 +1,6 @@
 """Documents that can't go stale: settings, commands and tables are listed as they are."""
 
+import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -8,6 +9,7 @@ import typer.main
 from typer.core import TyperGroup
 
 from console.cli import app
+from leadproof.domain.policy_text import parse_policy
 from leadproof.ledger.tables import METADATA
 from leadproof.settings import Settings, described, load, variable
 
@@ -88,3 +90,15 @@ def test_every_test_that_the_documents_name_is_there() -> None:
                     assert any(f"def {function}(" in text for text in files), f"{document.name}: {code}"
             elif re.fullmatch(r"test_\w+", code):
                 assert f"def {code}(" in everything, f"{document.name}: {code}"
+
+
+def test_the_example_app_subscribes_to_what_the_shipped_policy_acts_on() -> None:
+    app = ROOT / "examples" / "hubspot-app" / "src" / "app"
+    webhooks = json.loads((app / "webhooks" / "webhooks-hsmeta.json").read_text(encoding="utf-8"))["config"]
+    subscribed = {
+        (one["subscriptionType"], one.get("propertyName")) for one in webhooks["subscriptions"]["legacyCrmObjects"]
+    }
+    policy = parse_policy((ROOT / "policy.toml").read_text(encoding="utf-8"))
+    events = [event for event in policy.events if event.source == "hubspot"]
+    assert subscribed == {(event.kind, name) for event in events for name in (event.properties or (None,))}
+    assert webhooks["settings"]["targetUrl"].endswith("/webhooks/hubspot")
