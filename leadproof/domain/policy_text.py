@@ -101,7 +101,7 @@ def examine(text: str) -> Examined:
         sound, kept = _without(given, misshapen)
     if sound is not None:
         faults += (_at_its_place(fault, kept) for fault in policy_checks.consistency(sound))
-    return Examined(policy, _in_order(faults, text), whole=sound is not None)
+    return Examined(policy, in_order(faults, text), whole=sound is not None)
 
 
 def check_against(policy: Policy, description: Description) -> None:
@@ -123,7 +123,17 @@ def check_against(policy: Policy, description: Description) -> None:
 
 def faults_against(policy: Policy, description: Description) -> tuple[PolicyRefused, ...]:
     """Every fault that `check_against` finds, in the order of the text."""
-    return _in_order(policy_target.against(policy, description), policy.text)
+    return in_order(policy_target.against(policy, description), policy.text)
+
+
+def in_order(faults: Iterable[Fault], text: str) -> tuple[PolicyRefused, ...]:
+    """Faults as refusals with their lines in a policy's text, each once; those that have none come last."""
+    found = list(faults)
+    if not found:
+        return ()
+    lines = PolicyLines(text)
+    placed = dict.fromkeys((lines.line_of(path) or lines.line_of(_written(path)), why) for path, why in found)
+    return tuple(PolicyRefused(why, line) for line, why in sorted(placed, key=lambda at: (at[0] is None, at[0] or 0)))
 
 
 def _no_toml(text: str, error: Exception) -> PolicyRefused:
@@ -201,13 +211,3 @@ def _spoken(path: tuple[str | int, ...]) -> str:
 
 def _written(path: tuple[str | int, ...]) -> tuple[str | int, ...]:
     return (_WRITTEN_AS.get(path[0], path[0]), *path[1:]) if path and isinstance(path[0], str) else path
-
-
-def _in_order(faults: Iterable[Fault], text: str) -> tuple[PolicyRefused, ...]:
-    """As refusals with their lines, each once; those that have none come last."""
-    found = list(faults)
-    if not found:
-        return ()
-    lines = PolicyLines(text)
-    placed = dict.fromkeys((lines.line_of(path) or lines.line_of(_written(path)), why) for path, why in found)
-    return tuple(PolicyRefused(why, line) for line, why in sorted(placed, key=lambda at: (at[0] is None, at[0] or 0)))

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
-from leadproof.domain.errors import PolicyRefused
 from leadproof.domain.events import Scope
 from leadproof.domain.keys import instant
 from leadproof.domain.policy import EventKind, ScopeEntry
+from leadproof.domain.policy_conditions import Fault
 
 
 class _Entry(NamedTuple):
@@ -17,8 +17,8 @@ class _Entry(NamedTuple):
     scope: Scope
 
 
-def check_scopes(before: Sequence[EventKind], after: Sequence[EventKind], now: datetime) -> None:
-    """Refuse a policy whose scope history moves a key that may be in use.
+def moved_keys(before: Sequence[EventKind], after: Sequence[EventKind], now: datetime) -> Iterator[Fault]:
+    """What of a scope history moves a key that may be in use, for which a policy is refused.
 
     Args:
         before: the event kinds of the policy that held until now.
@@ -26,18 +26,20 @@ def check_scopes(before: Sequence[EventKind], after: Sequence[EventKind], now: d
         now: an entry that holds for any time before it may be neither added, nor changed, nor removed; but for the
             first entry of an event kind that is new.
 
-    Raises:
-        PolicyRefused: naming the event kind and the entry.
+    Returns:
+        Each entry that was moved, at the place of its event kind in the policy that is loaded.
     """
     known = {(kind.source, kind.kind): kind.scopes for kind in before}
     wanted = {(kind.source, kind.kind): kind.scopes for kind in after}
+    places = {(kind.source, kind.kind): position for position, kind in enumerate(after)}
     for source, kind in sorted(known.keys() | wanted.keys()):
-        old, new = known.get((source, kind)), wanted.get((source, kind))
-        for what, entry in _moved(old, new, now):
+        place = places.get((source, kind))
+        for what, entry in _moved(known.get((source, kind)), wanted.get((source, kind)), now):
             since = "the beginning" if entry.since is None else instant(entry.since)
-            raise PolicyRefused(
+            yield Fault(
+                ("events", place, "scopes") if place is not None else (),
                 f"the scope {entry.scope.value!r} of {source} {kind} that holds from {since} was {what}; keys of events"
-                f" before {instant(now)} would move"
+                f" before {instant(now)} would move",
             )
 
 
@@ -52,7 +54,7 @@ def _moved(
         if entry not in after:
             yield ("changed" if entry.since in changed else "removed"), entry
     for entry in after:
-        if entry not in before:
+        if entry not in before and entry.since not in changed:
             yield "added", entry
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -10,7 +11,7 @@ import pytest
 from leadproof.domain.errors import PolicyRefused
 from leadproof.domain.events import Scope
 from leadproof.domain.policy import EventKind, Policy, Queue, ScopeEntry
-from leadproof.domain.scopes import check_scopes
+from leadproof.domain.scopes import moved_keys
 from tests.ledger.databases import Database
 from tests.support.ledgers import START, HandClock, OwnedLedger
 
@@ -42,7 +43,7 @@ class TestScopes:
         ],
     )
     def test_what_moves_no_key(self, before: list[EventKind], after: list[EventKind]) -> None:
-        check_scopes(before, after, START)
+        assert not list(moved_keys(before, after, START))
 
     @pytest.mark.parametrize(
         ("before", "after", "says"),
@@ -67,8 +68,9 @@ class TestScopes:
     def test_what_moves_one_is_refused_by_name(
         self, before: list[EventKind], after: list[EventKind], says: str
     ) -> None:
-        with pytest.raises(PolicyRefused, match=says):
-            check_scopes(before, after, START)
+        (fault,) = moved_keys(before, after, START)
+        assert re.search(says, fault.why)
+        assert fault.path == (("events", 0, "scopes") if after else ())
 
 
 def a_policy(version: str, *events: EventKind, text: str | None = None) -> Policy:
@@ -135,3 +137,29 @@ def test_a_stored_version_that_can_no_longer_be_read_is_named(database: Database
     ledger.load_policy(a_policy("1", ONCE, text="no policy at all ["))
     with pytest.raises(PolicyRefused, match="version 1 in the ledger can no longer be read"):
         ledger.load_policy(a_policy("2", ONCE))
+    assert [fault.line for fault in ledger.policy_faults(a_policy("2", ONCE))] == [None]
+
+
+def test_all_that_speaks_against_a_version_is_said_and_nothing_is_kept(ledger: OwnedLedger) -> None:
+    changed = [kind((LONG_AGO, Scope.RECORD)), kind((LONG_AGO, Scope.RECORD), name="contact.change")]
+    ledger.load_policy(a_policy("1", *changed))
+    ledger.load_policy(a_policy("2", *changed))
+    moved = a_policy("1", kind((LONG_AGO, Scope.EVENT)), text='version = "1"\n\n[[event]]\nscopes = []')
+
+    faults = ledger.policy_faults(moved)
+
+    assert [(fault.line, fault.why[:30]) for fault in faults] == [
+        (1, "version 1 stands in the ledger"),
+        (4, "the scope 'record' of hubspot "),
+        (None, "the scope 'record' of hubspot "),
+    ]
+    assert ledger.policy_faults(a_policy("3", *changed)) == ()
+    assert ledger.policy_text("3") is None
+    assert set(ledger.policy_versions()) == {"1", "2"}
+
+
+def test_what_is_asked_is_what_is_refused(ledger: OwnedLedger) -> None:
+    ledger.load_policy(a_policy("1", ONCE))
+    ledger.check_policy(a_policy("1", ONCE))
+    with pytest.raises(PolicyRefused, match="another text"):
+        ledger.check_policy(a_policy("1", ONCE, text="another"))
