@@ -32,7 +32,7 @@ def message(body: Mapping[str, Any], model: Model, text: str | None, *, stop_rea
         content.append({"type": "thinking", "thinking": _shown(body), "signature": signature()})
     if text:
         content.append({"type": "text", "text": text})
-    return written_message(body, content, stop_reason, output_tokens=output, thinking_tokens=thinking)
+    return _answer(body, content, stop_reason, output_tokens=output, thinking_tokens=thinking)
 
 
 def refusal(body: Mapping[str, Any], category: str) -> Answer:
@@ -42,10 +42,10 @@ def refusal(body: Mapping[str, Any], category: str) -> Answer:
         "category": category,
         "explanation": "This request was declined because it may violate the usage policy.",
     }
-    return written_message(body, [], "refusal", stop_details=details, output_tokens=0, thinking_tokens=0)
+    return _answer(body, [], "refusal", stop_details=details, output_tokens=0, thinking_tokens=0)
 
 
-def written_message(
+def _answer(
     body: Mapping[str, Any],
     content: list[dict[str, Any]],
     stop_reason: str,

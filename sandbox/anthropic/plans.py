@@ -37,7 +37,7 @@ def _action(question: Question, args: Mapping[str, Any]) -> dict[str, Any] | Non
     return {
         "action": chosen.name,
         "sets": [{"field": field, "value": value} for field, value in values.items() if value is not None],
-        "reason": f"The lead is new and {chosen.name} is what the rules say",
+        "reason": f"The rules say {chosen.name} for a lead like this",
         "evidence": [{"field": field, "says": str(question.lead[field])} for field in said],
     }
 

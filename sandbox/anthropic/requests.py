@@ -51,6 +51,7 @@ def checked(body: Any) -> tuple[Body, Model]:
         )
     _thinking(body.get("thinking"), model)
     _output(body.get("output_config"), model)
+    _thinking_off(body, model)
     return body, model
 
 
@@ -102,6 +103,13 @@ def _thinking(thinking: Any, model: Model) -> None:
         raise invalid("thinking.type: Input should be 'adaptive', 'between_tools', 'disabled' or 'enabled'")
     if not model.supports("thinking", kind):
         raise invalid(f'"thinking.type.{kind}" is not supported for this model.')
+
+
+def _thinking_off(body: Body, model: Model) -> None:
+    off = (body.get("thinking") or {}).get("type") == "disabled"
+    effort = (body.get("output_config") or {}).get("effort")
+    if off and model.thinking != "asked" and effort in {"xhigh", "max"}:
+        raise invalid(f'"thinking.type.disabled" is not supported with effort {effort} for this model.')
 
 
 def _output(config: Any, model: Model) -> None:

@@ -85,11 +85,11 @@ def _parts(schema: Any, root: Schema, under: tuple[str, ...]) -> Iterator[Schema
 
 
 def _check(schema: Schema) -> None:
-    if not any(word in schema for word in SAYS_SOMETHING):
-        raise _Refused("A schema needs one of " + ", ".join(SAYS_SOMETHING))
     for word in REFUSED_ANYWHERE:
         if word in schema:
             raise _Refused(f"Schema keyword '{word}' is not supported")
+    if not any(word in schema for word in SAYS_SOMETHING):
+        raise _Refused("A schema needs one of " + ", ".join(SAYS_SOMETHING))
     if any(isinstance(value, dict | list) for value in schema.get("enum", ())):
         raise _Refused("'enum' may hold strings, numbers, booleans and nulls only")
     kinds = schema.get("type", [])
