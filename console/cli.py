@@ -6,7 +6,7 @@ from typing import Any
 
 import typer
 
-from console import configuration, demo, leads, ledger, mutations, processes, quarantine, reviews, sending
+from console import configuration, demo, leads, ledger, mutations, processes, quarantine, replay, reviews, sending
 from console.leaving import leaving
 
 
@@ -31,6 +31,7 @@ app.command("worker")(processes.worker)
 app.command("starter")(processes.starter)
 app.command("sandbox")(processes.sandbox)
 app.command("send")(sending.send)
+app.command("replay")(replay.replay)
 app.command("config")(configuration.config)
 app.add_typer(leads.app, name="lead")
 app.add_typer(mutations.app, name="mutation")
