@@ -21,6 +21,7 @@ from leadproof.domain.errors import ConfigurationRefused
 from leadproof.domain.plan import TargetObject
 from leadproof.domain.policy import Policy
 from leadproof.domain.policy_text import check_against, parse_policy
+from leadproof.domain.records import Description
 from leadproof.ledger.engine import connect
 from leadproof.ledger.schema import check
 from leadproof.ledger.store import SqlLedger
@@ -100,6 +101,21 @@ def our_field(system: str, name: str, policy: Policy) -> str | None:
     return HubSpotFields(target.fields).name_of(name) if system == HUBSPOT and target is not None else None
 
 
+def described(settings: Settings, crm: Crm) -> Description:
+    """What a target says of itself.
+
+    Raises:
+        ConfigurationRefused: it cannot be asked, or the credentials open another account than the settings name.
+    """
+    description = crm.describe(TargetObject.CONTACT)
+    expected = settings.hubspot_portal_id
+    if crm.system == HUBSPOT and expected is not None and description.account != expected:
+        raise ConfigurationRefused(
+            f"the HubSpot token opens account {description.account}, LEADPROOF_HUBSPOT_PORTAL_ID names {expected}"
+        )
+    return description
+
+
 def check_targets(settings: Settings, policy: Policy, crms: dict[str, Crm]) -> None:
     """Hold the policy and the settings against what the targets say of themselves.
 
@@ -108,12 +124,7 @@ def check_targets(settings: Settings, policy: Policy, crms: dict[str, Crm]) -> N
         ConfigurationRefused: the credentials open another account than the settings name.
     """
     for crm in crms.values():
-        description = crm.describe(TargetObject.CONTACT)
-        expected = settings.hubspot_portal_id
-        if crm.system == HUBSPOT and expected is not None and description.account != expected:
-            raise ConfigurationRefused(
-                f"the HubSpot token opens account {description.account}, LEADPROOF_HUBSPOT_PORTAL_ID names {expected}"
-            )
+        description = described(settings, crm)
         check_against(policy, description)
 
 
