@@ -97,7 +97,7 @@ async def test_a_source_that_stays_down_is_a_question_and_the_event_is_planned_a
 
 
 async def test_a_planner_that_says_nothing_usable_is_a_question(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(*_: object) -> None:
+    def refuse(*_: object, **__: object) -> None:
         raise MalformedPlan("it is no plan")
 
     with monkeypatch.context() as patched:
