@@ -32,21 +32,22 @@ def message(body: Mapping[str, Any], model: Model, text: str | None, *, stop_rea
         content.append({"type": "thinking", "thinking": _shown(body), "signature": signature()})
     if text:
         content.append({"type": "text", "text": text})
-    return _answer(body, content, stop_reason, output_tokens=output, thinking_tokens=thinking)
+    return _answer(body, model, content, stop_reason, output_tokens=output, thinking_tokens=thinking)
 
 
-def refusal(body: Mapping[str, Any], category: str) -> Answer:
+def refusal(body: Mapping[str, Any], model: Model, category: str) -> Answer:
     """The model's classifiers declined before anything was written."""
     details = {
         "type": "refusal",
         "category": category,
         "explanation": "This request was declined because it may violate the usage policy.",
     }
-    return _answer(body, [], "refusal", stop_details=details, output_tokens=0, thinking_tokens=0)
+    return _answer(body, model, [], "refusal", stop_details=details, output_tokens=0, thinking_tokens=0)
 
 
 def _answer(
     body: Mapping[str, Any],
+    model: Model,
     content: list[dict[str, Any]],
     stop_reason: str,
     *,
@@ -55,7 +56,7 @@ def _answer(
     stop_details: Mapping[str, Any] | None = None,
 ) -> Answer:
     answered = {
-        "model": body["model"],
+        "model": model.id,
         "id": message_id(),
         "type": "message",
         "role": "assistant",

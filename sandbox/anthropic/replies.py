@@ -41,7 +41,7 @@ class Replies:
         if script.script in ERRORS:
             raise _error(script, body)
         if script.script == "refusal":
-            return refusal(body, args.get("category", "general_harms"))
+            return refusal(body, model, args.get("category", "general_harms"))
         if script.script == "truncation":
             return message(body, model, _half(self._text(script, body)), stop_reason="max_tokens")
         if script.script == "context":

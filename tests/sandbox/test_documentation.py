@@ -5,6 +5,8 @@ from pathlib import Path
 
 from starlette.routing import Mount, Route
 
+from sandbox.anthropic import api
+from sandbox.anthropic.scripts import SCRIPTS, WRONG_KINDS
 from sandbox.app import create_app
 from sandbox.faults import KINDS
 from sandbox.hubspot.routes import OPERATIONS
@@ -22,8 +24,16 @@ def test_page_names_every_fault_kind() -> None:
 
 
 def test_page_names_every_operation_and_subscription() -> None:
-    assert set(OPERATIONS) - named() == set()
+    assert {*OPERATIONS, *api.OPERATIONS} - named() == set()
     assert set(TYPES) - named() == set()
+
+
+def test_page_names_every_script_and_what_it_takes() -> None:
+    rows = {row.partition("`")[0]: row for row in PAGE.read_text("utf-8").split("\n| `")}
+    assert set(SCRIPTS) - set(rows) == set()
+    takes = {(script, arg) for script, args in SCRIPTS.items() for arg in args if "as `plan`" not in rows[script]}
+    assert {(script, arg) for script, arg in takes if f"`{arg}`" not in rows[script]} == set()
+    assert set(WRONG_KINDS) - set(re.findall(r"`(\w+)`", rows["invalid_json"])) == set()
 
 
 def test_page_names_every_control_call() -> None:

@@ -28,7 +28,8 @@ def test_alias_of_a_deprecated_model_that_still_answers(claude: anthropic.Anthro
     asked = question(model="claude-sonnet-4-5")
     asked["output_config"].pop("effort")
     with pytest.warns(DeprecationWarning, match="claude-sonnet-4-5"):
-        assert ask(claude, **asked).stop_reason == "end_turn"
+        message = ask(claude, **asked)
+    assert (message.stop_reason, message.model) == ("end_turn", "claude-sonnet-4-5-20250929")
 
 
 def test_retired_model_stays_in_the_catalogue(claude: anthropic.Anthropic) -> None:
