@@ -8,7 +8,7 @@ from temporalio import activity
 
 from activities.messages import Book, LookCommand, WriteCommand
 from activities.views import Views
-from leadproof import boundary
+from leadproof import boundary, shadow
 from leadproof.boundary import Ports, Result, Rules, Submission
 from leadproof.domain.errors import NotFound
 from leadproof.domain.events import Outcome
@@ -31,6 +31,8 @@ class EffectActivities:
     def write(self, command: WriteCommand) -> Book:
         """Claim, check, send and store one attempt; at most one request leaves."""
         mutation, ports, rules = self._around(self._ledger.mutation(command.mutation_key))
+        if mutation.shadow:  # no run is told to; whoever asks all the same is told what is due instead
+            return self._views.book(mutation.event_key)
         done = boundary.submit(ports, rules, command.mutation_key, version=command.version, number=command.number)
         if done.unstored is not None:
             return self._unstored(done, done.unstored, rules)
@@ -60,6 +62,10 @@ class EffectActivities:
             )
         receipts = self._ledger.receipts(command.mutation_key)
         mutation, ports, rules = self._around(receipts.mutation if receipts is not None else None)
+        if mutation.shadow:
+            again = shadow.look(ports, rules, command.mutation_key, receipts=receipts)
+            later = {} if again is None else {command.mutation_key: Step(kind=StepKind.LOOK, at=again)}
+            return self._views.book(mutation.event_key, steps=later)
         looked = boundary.look(ports, rules, command.mutation_key, receipts=receipts)
         step = None
         if looked.next is Next.SEND_AGAIN:

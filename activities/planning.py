@@ -17,11 +17,10 @@ from leadproof.domain.escalation import asks_stronger, begins_stronger
 from leadproof.domain.events import Lead, LeadSnapshot
 from leadproof.domain.field_catalog import specs_for
 from leadproof.domain.guard import guard
-from leadproof.domain.mutation import Mutation, Reason, RecordRef
+from leadproof.domain.mutation import Reason, RecordRef
 from leadproof.domain.plan import GuardedAction, Plan, PlannerInfo, RecordedPlan
 from leadproof.domain.planning import UNIQUE_FIELDS, TargetState, mutations_from, settle_verdicts
 from leadproof.domain.policy import Policy
-from leadproof.domain.progress import MutationView, view_of
 from leadproof.domain.records import LookUp, Presence
 from leadproof.domain.steps import Reservation
 from leadproof.ports import Clock, Crm, Ledger, Planner
@@ -120,13 +119,9 @@ class PlanningActivities:
             return self._views.book(lead.event_key).model_copy(update={"problem": Reason.KEY_CONFLICT})
         if recorded.reservations and all(r is Reservation.WON for r in recorded.reservations.values()):
             # just inserted: there is nothing in the ledger yet that these rows don't say
-            views = tuple(self._fresh(mutation, policy) for mutation in recorded.mutations)
+            views = tuple(self._views.fresh(mutation) for mutation in recorded.mutations)
             return Book(outcome=lead.outcome, views=views)
         return self._views.book(lead.event_key)
-
-    @staticmethod
-    def _fresh(mutation: Mutation, policy: Policy) -> MutationView:
-        return view_of(mutation, (), policy.targets[mutation.target_system], None)
 
     def _targets(
         self, lead: Lead, snapshot: LeadSnapshot, plan: Plan, policy: Policy

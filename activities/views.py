@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from activities.messages import Book
 from leadproof.domain.errors import NotFound
 from leadproof.domain.events import Lead, Outcome
+from leadproof.domain.mutation import Mutation
 from leadproof.domain.progress import MutationView, Step, view_of
 from leadproof.domain.review import ReviewState
 from leadproof.ports import Ledger
@@ -53,8 +54,14 @@ class Views:
         review = receipts.review
         if review is not None and review.state is not ReviewState.OPEN:
             review = None  # an answered question is evidence, and nothing that anybody waits for
-        target = self._rulebook.policy(receipts.mutation.policy_version).targets[receipts.mutation.target_system]
-        return view_of(receipts.mutation, receipts.attempts, target, review, step)
+        mutation, attempts = receipts.mutation, receipts.attempts
+        rules = self._rulebook.rules(mutation.policy_version, mutation.target_system)
+        return view_of(mutation, attempts, rules.target, review, step, shadow_after=rules.shadow_after)
+
+    def fresh(self, mutation: Mutation) -> MutationView:
+        """The view of a row that was just inserted."""
+        rules = self._rulebook.rules(mutation.policy_version, mutation.target_system)
+        return view_of(mutation, (), rules.target, None, shadow_after=rules.shadow_after)
 
     def workflow_of(self, event_key: str | None) -> str | None:
         return self.lead(event_key).workflow_id if event_key is not None else None

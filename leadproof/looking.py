@@ -27,11 +27,12 @@ class Ports(NamedTuple):
 
 
 class Rules(NamedTuple):
-    """What of the policy the boundary needs."""
+    """What of the policy the boundary needs; and how long after the plan a record is looked at in shadow mode."""
 
     policy: Policy
     target: Target
     specs: Mapping[str, FieldSpec]
+    shadow_after: timedelta = timedelta(0)
 
 
 def asked_id(mutation: Mutation) -> str | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import timedelta
 
 from leadproof.domain.errors import PolicyRefused
 from leadproof.domain.field_catalog import specs_for
@@ -16,11 +17,13 @@ class Rulebook:
 
     Args:
         parse: reads a policy's text.
+        shadow_after: of the settings; how long after the plan a record is looked at in shadow mode.
     """
 
-    def __init__(self, ledger: Ledger, parse: Callable[[str], Policy]) -> None:
+    def __init__(self, ledger: Ledger, parse: Callable[[str], Policy], shadow_after: timedelta = timedelta(0)) -> None:
         self._ledger = ledger
         self._parse = parse
+        self._shadow_after = shadow_after
         self._known: dict[str, Policy] = {}
 
     def policy(self, version: str) -> Policy:
@@ -40,4 +43,9 @@ class Rulebook:
     def rules(self, version: str, target_system: str) -> Rules:
         """What the boundary needs of a version for one target."""
         policy = self.policy(version)
-        return Rules(policy=policy, target=policy.targets[target_system], specs=specs_for(policy, target_system))
+        return Rules(
+            policy=policy,
+            target=policy.targets[target_system],
+            specs=specs_for(policy, target_system),
+            shadow_after=self._shadow_after,
+        )

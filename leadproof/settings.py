@@ -10,6 +10,7 @@ from typing import Any, Literal
 from dotenv import dotenv_values
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, field_validator
 
+from leadproof.domain.environment import SHADOW, is_shadow
 from leadproof.domain.errors import ConfigurationRefused
 
 PREFIX = "LEADPROOF_"
@@ -39,6 +40,13 @@ class Settings(BaseModel):
     tenant: str = Field(default="local", pattern=r"^[a-z0-9][a-z0-9_.-]{0,59}$", description="the one tenant served")
     environment: str = Field(
         default="dev", pattern=r"^[a-z0-9][a-z0-9_.-]{0,59}$", description="the one environment served; part of keys"
+    )
+    mode: Literal["live", "shadow"] = Field(
+        default="live",
+        description="`shadow`: everything but the write; needs an environment whose name contains `shadow`",
+    )
+    shadow_after_seconds: float = Field(
+        default=3600, gt=0, description="in shadow mode, how long after the plan a record is looked at"
     )
     policy: Path = Field(default=Path("policy.toml"), description="path of the policy")
     ledger_url: str = Field(
@@ -161,6 +169,25 @@ def load(environment: Mapping[str, str] | None = None, *, dotenv: Path | None = 
             f"{variable(str(item['loc'][0]))}: {item['msg'].removeprefix('Value error, ')}" for item in error.errors()
         )
         raise ConfigurationRefused(f"these settings are wrong: {wrong}") from None
+
+
+def check_mode(settings: Settings) -> None:
+    """Hold mode and environment against each other, so that keys and rows of shadow mode and of live never meet.
+
+    Raises:
+        ConfigurationRefused: one of them says shadow and the other does not.
+    """
+    named = is_shadow(settings.environment)
+    if settings.mode == SHADOW and not named:
+        raise ConfigurationRefused(
+            f"LEADPROOF_MODE is shadow and the environment {settings.environment!r} is not named for it; set "
+            f"LEADPROOF_ENVIRONMENT to a name that contains `shadow`, such as {settings.environment}-shadow"
+        )
+    if settings.mode != SHADOW and named:
+        raise ConfigurationRefused(
+            f"the environment {settings.environment!r} is one of shadow mode and LEADPROOF_MODE is live; set "
+            "LEADPROOF_MODE=shadow, or give LEADPROOF_ENVIRONMENT a name without `shadow`"
+        )
 
 
 def described(settings: Settings) -> list[tuple[str, str, str]]:

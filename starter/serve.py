@@ -20,7 +20,7 @@ from leadproof.domain.policy_text import parse_policy
 from leadproof.ledger.engine import connect as connect_ledger
 from leadproof.ledger.schema import check
 from leadproof.ledger.store import SqlLedger
-from leadproof.settings import Settings
+from leadproof.settings import Settings, check_mode
 from starter.app import create_app
 from starter.off_loop import PATIENCE_SECONDS
 from workers.connect import connect
@@ -44,6 +44,7 @@ async def serve(settings: Settings, *, stop: asyncio.Event | None = None) -> Non
     Raises:
         ConfigurationRefused, PolicyRefused, LedgerOutdated, LedgerUnavailable: what it needs is not right.
     """
+    check_mode(settings)
     policy = _policy(settings)
     engine = connect_ledger(settings.ledger_url, busy_seconds=PATIENCE_SECONDS)
     try:

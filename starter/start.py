@@ -17,11 +17,12 @@ from temporalio.common import (
 from temporalio.exceptions import WorkflowAlreadyStartedError
 from temporalio.service import RPCError, RPCStatusCode
 
+from leadproof.domain.environment import is_shadow
 from leadproof.domain.errors import LeadproofError, NotFound
 from leadproof.domain.events import Lead, Outcome
 from leadproof.ports import Ledger
 from starter.off_loop import off_loop
-from workflows.contract import LEAD_WORKFLOW, LEADS_QUEUE, OUTCOME, SOURCE, TENANT
+from workflows.contract import LEAD_WORKFLOW, OUTCOME, SOURCE, TENANT, queue_of
 
 PATIENCE_SECONDS: Final = 2.0
 """With the ledger's patience it stays within the 5 s that HubSpot waits."""
@@ -46,7 +47,14 @@ class Duplicate:
 
 
 async def start_lead(
-    client: Client, *, event_key: str, workflow_id: str, source: str, event_kind: str, tenant: str
+    client: Client,
+    *,
+    event_key: str,
+    workflow_id: str,
+    source: str,
+    event_kind: str,
+    tenant: str,
+    environment: str,
 ) -> Started | Duplicate:
     """Start the run of a lead, or say which run stands under its ID.
 
@@ -56,17 +64,19 @@ async def start_lead(
     Args:
         event_key: the run's whole input; it reads everything else from the ledger.
         source: source system, for the search attribute and the summary.
+        environment: of the lead's row; says which task queue the run belongs to.
 
     Raises:
         TemporalUnavailable: no answer in time, or an answer that is no start.
     """
+    shadow = " (shadow: nothing is written)" if is_shadow(environment) else ""
     try:
         async with asyncio.timeout(PATIENCE_SECONDS):
             handle = await client.start_workflow(
                 LEAD_WORKFLOW,
                 event_key,
                 id=workflow_id,
-                task_queue=LEADS_QUEUE,
+                task_queue=queue_of(environment),
                 id_reuse_policy=WorkflowIDReusePolicy.REJECT_DUPLICATE,
                 id_conflict_policy=WorkflowIDConflictPolicy.FAIL,
                 search_attributes=TypedSearchAttributes(
@@ -76,9 +86,9 @@ async def start_lead(
                         SearchAttributePair(OUTCOME, Outcome.WORKING.value),
                     ]
                 ),
-                static_summary=f"A lead from {source}: {event_kind}",
+                static_summary=f"A lead from {source}: {event_kind}{shadow}",
                 static_details=(
-                    f"Lead event `{event_key}`, tenant {tenant}. Its receipts stand in the ledger: "
+                    f"Lead event `{event_key}`, tenant {tenant}{shadow}. Its receipts stand in the ledger: "
                     f"`leadproof lead show {event_key}`."
                 ),
                 rpc_timeout=timedelta(seconds=PATIENCE_SECONDS),
@@ -149,4 +159,5 @@ async def _start(client: Client, lead: Lead) -> Started | Duplicate:
         source=lead.source_system,
         event_kind=lead.event_kind,
         tenant=lead.tenant,
+        environment=lead.environment,
     )

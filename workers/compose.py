@@ -17,6 +17,7 @@ from activities.sweep import SweepActivities
 from leadproof.clock import SystemClock
 from leadproof.crm.hubspot import HubSpotCrm
 from leadproof.crm.hubspot_fields import HubSpotFields
+from leadproof.domain.environment import SHADOW
 from leadproof.domain.errors import ConfigurationRefused
 from leadproof.domain.plan import TargetObject
 from leadproof.domain.policy import Policy
@@ -29,6 +30,7 @@ from leadproof.planners.rules import RulesPlanner
 from leadproof.ports import Crm
 from leadproof.rulebook import Rulebook
 from leadproof.settings import Settings
+from leadproof.shadow import ReadOnly
 from workers.runs import TemporalRuns, TemporalSenders
 
 HUBSPOT = "hubspot"
@@ -129,10 +131,12 @@ def check_targets(settings: Settings, policy: Policy, crms: dict[str, Crm]) -> N
 
 
 def compose(settings: Settings, client: Client, ledger: SqlLedger, policy: Policy, crms: dict[str, Crm]) -> Composition:
-    """Adapters and activities of one worker."""
+    """Adapters and activities of one worker; in shadow mode no adapter can write."""
+    if settings.mode == SHADOW:
+        crms = {system: ReadOnly(crm) for system, crm in crms.items()}
     clock = SystemClock()
     ledger.load_policy(policy)
-    rulebook = Rulebook(ledger, parse_policy)
+    rulebook = Rulebook(ledger, parse_policy, timedelta(seconds=settings.shadow_after_seconds))
     key = settings.decision_key.get_secret_value() if settings.decision_key is not None else None
     source = SourceActivities(ledger, crms, rulebook, clock, our_field)
     planning = PlanningActivities(ledger, crms, {"rules": RulesPlanner()}, rulebook, clock)

@@ -12,11 +12,12 @@ from temporalio.client import Client
 from temporalio.common import WorkerDeploymentVersion
 from temporalio.worker import Worker, WorkerDeploymentConfig
 
-from leadproof.settings import Settings
+from leadproof.domain.environment import SHADOW
+from leadproof.settings import Settings, check_mode
 from workers.compose import Composition, check_targets, compose, crms_of, open_ledger, read_policy
 from workers.connect import connect
 from workers.preparation import check_search_attributes, ensure_schedule
-from workflows.contract import LEADS_QUEUE
+from workflows.contract import queue_of
 from workflows.lead import LeadWorkflow
 from workflows.sweep import SweepWorkflow
 
@@ -28,10 +29,10 @@ log = logging.getLogger("leadproof.worker")
 
 
 def leads_worker(client: Client, composition: Composition, settings: Settings, executor: ThreadPoolExecutor) -> Worker:
-    """The worker of the queue `leads`; the only one that polls for workflow tasks."""
+    """The worker of the settings' queue of leads; the only one that polls for workflow tasks."""
     return Worker(
         client,
-        task_queue=LEADS_QUEUE,
+        task_queue=queue_of(settings.environment),
         workflows=[LeadWorkflow, SweepWorkflow],
         activities=composition.activities,
         activity_executor=executor,
@@ -53,6 +54,7 @@ async def run(settings: Settings, *, stop: asyncio.Event | None = None) -> None:
     Raises:
         ConfigurationRefused, PolicyRefused, LedgerOutdated: what it needs is not right, in one sentence.
     """
+    check_mode(settings)
     policy = read_policy(settings.policy)
     ledger = open_ledger(settings)
     client = await connect(settings)
@@ -67,6 +69,11 @@ async def run(settings: Settings, *, stop: asyncio.Event | None = None) -> None:
         loop.add_signal_handler(number, stopping.set)
     with ThreadPoolExecutor(settings.worker_threads, thread_name_prefix="activity") as executor:
         async with leads_worker(client, composition, settings, executor):
+            if settings.mode == SHADOW:
+                log.warning(
+                    "shadow mode: nothing is written; environment %s, task queue %s, records are looked at %s s later",
+                    *(settings.environment, queue_of(settings.environment), f"{settings.shadow_after_seconds:g}"),
+                )
             print(READY, flush=True)  # noqa: T201 - whoever started this process waits for the line
             await stopping.wait()
             log.info("stopping: running activities have %s s to finish", settings.shutdown_seconds)

@@ -21,7 +21,7 @@ from temporalio.client import (
 
 from leadproof.domain.errors import ConfigurationRefused
 from leadproof.settings import Settings
-from workflows.contract import LEADS_QUEUE, SEARCH_ATTRIBUTES, SWEEP_ID, SWEEP_SCHEDULE, SWEEP_WORKFLOW
+from workflows.contract import SEARCH_ATTRIBUTES, SWEEP_WORKFLOW, queue_of, sweep_id_of, sweep_schedule_of
 
 
 async def missing_search_attributes(client: Client) -> list[str]:
@@ -62,17 +62,19 @@ async def check_search_attributes(client: Client, settings: Settings) -> None:
 
 async def ensure_schedule(client: Client, settings: Settings) -> None:
     """Create the sweep's schedule, or bring its interval up to date."""
+    environment = settings.environment
+    name, queue = sweep_schedule_of(environment), queue_of(environment)
     spec = ScheduleSpec(intervals=[ScheduleIntervalSpec(every=timedelta(seconds=settings.sweep_seconds))])
     schedule = Schedule(
-        action=ScheduleActionStartWorkflow(SWEEP_WORKFLOW, id=SWEEP_ID, task_queue=LEADS_QUEUE),
+        action=ScheduleActionStartWorkflow(SWEEP_WORKFLOW, id=sweep_id_of(environment), task_queue=queue),
         spec=spec,
         # a sweep that takes longer than the interval is not started twice
         policy=SchedulePolicy(overlap=ScheduleOverlapPolicy.SKIP),
     )
     try:
-        await client.create_schedule(SWEEP_SCHEDULE, schedule)
+        await client.create_schedule(name, schedule)
     except ScheduleAlreadyRunningError:
-        handle = client.get_schedule_handle(SWEEP_SCHEDULE)
+        handle = client.get_schedule_handle(name)
 
         def _update(given: ScheduleUpdateInput) -> ScheduleUpdate | None:
             present = given.description.schedule

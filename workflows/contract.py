@@ -4,12 +4,37 @@ from __future__ import annotations
 
 from temporalio.common import SearchAttributeKey
 
+from leadproof.domain.environment import is_shadow
+
 LEADS_QUEUE = "leads"
 
 LEAD_WORKFLOW = "LeadWorkflow"
 SWEEP_WORKFLOW = "SweepWorkflow"
 SWEEP_SCHEDULE = "leadproof-sweep"
 SWEEP_ID = "leadproof-sweep-run"
+
+_SHADOW = "-shadow"
+
+
+def queue_of(environment: str) -> str:
+    """The task queue of an environment's runs: those of shadow mode have one of their own, so that a worker that writes
+    never meets them."""
+    return _of(LEADS_QUEUE, environment)
+
+
+def sweep_schedule_of(environment: str) -> str:
+    """The id of an environment's sweep schedule."""
+    return _of(SWEEP_SCHEDULE, environment)
+
+
+def sweep_id_of(environment: str) -> str:
+    """The workflow ID of an environment's sweeps."""
+    return _of(SWEEP_ID, environment)
+
+
+def _of(name: str, environment: str) -> str:
+    return name + _SHADOW if is_shadow(environment) else name
+
 
 SIGNAL_DECIDE = "decide"
 SIGNAL_RECORD_FREE = "record_free"

@@ -10,6 +10,7 @@ from typing import Any
 from temporalio.common import SearchAttributeUpdate
 
 from activities.messages import LeadView
+from leadproof.domain.environment import is_shadow
 from leadproof.domain.events import Outcome
 from leadproof.domain.progress import MutationView
 from leadproof.domain.review import Decision, ReviewItem, allowed_decisions
@@ -75,6 +76,7 @@ def details(
     lines = [f"**Outcome: {outcome}**"]
     if lead is not None:
         lines.append(f"`{lead.event_kind}` from {lead.source_system}, policy `{lead.policy_version}`")
+        lines += ["", "**Shadow: nothing is written**"] if is_shadow(lead.environment) else []
     if views:
         lines += ["", "| effect | status | why | answer | differs in |", "| --- | --- | --- | --- | --- |"]
         lines += [_row(view) for view in views]

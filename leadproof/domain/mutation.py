@@ -8,6 +8,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
+from leadproof.domain.environment import is_shadow
 from leadproof.domain.errors import IllegalTransition
 from leadproof.domain.plan import ActionKind, Evidence
 
@@ -305,6 +306,11 @@ class Mutation(BaseModel):
         if self.intended_state is None:
             raise IllegalTransition("a mutation whose personal columns were purged is never written again")
         return self.intended_state
+
+    @property
+    def shadow(self) -> bool:
+        """Whether this is an effect of shadow mode: it is never claimed, and nothing is ever sent for it."""
+        return is_shadow(self.environment)
 
     @property
     def creates(self) -> bool:

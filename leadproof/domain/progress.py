@@ -121,12 +121,29 @@ def out_of_patience(attempts: Sequence[Attempt], target: Target, now: datetime) 
     return first is not None and now >= first.started_at + timedelta(seconds=target.patience_seconds)
 
 
-def step_of(mutation: Mutation, attempts: Sequence[Attempt], target: Target, review: ReviewItem | None) -> Step:
-    """The next step of a mutation, from its row, its attempts and its open review item."""
+def shadow_look_at(mutation: Mutation, after: timedelta) -> datetime:
+    """When the record of an effect of shadow mode is looked at: so long after it was planned."""
+    return mutation.created_at + after
+
+
+def step_of(
+    mutation: Mutation,
+    attempts: Sequence[Attempt],
+    target: Target,
+    review: ReviewItem | None,
+    shadow_after: timedelta = timedelta(0),
+) -> Step:
+    """The next step of a mutation, from its row, its attempts and its open review item.
+
+    Args:
+        shadow_after: in shadow mode, so long after the plan a record is looked at; nothing else is ever due there.
+    """
     status, reason = mutation.status, mutation.reason
     if status.final:
         return Step(kind=StepKind.DONE)
     if status is Status.RESERVED:
+        if mutation.shadow:  # whatever its reason: nobody is asked for an approval of what is never written
+            return Step(kind=StepKind.LOOK, at=shadow_look_at(mutation, shadow_after))
         if reason is Reason.NEEDS_APPROVAL:
             return Step(kind=StepKind.PERSON, asks=None if review else Reason.NEEDS_APPROVAL)
         if mutation.depends_on:
@@ -145,7 +162,13 @@ def step_of(mutation: Mutation, attempts: Sequence[Attempt], target: Target, rev
 
 
 def view_of(
-    mutation: Mutation, attempts: Sequence[Attempt], target: Target, review: ReviewItem | None, step: Step | None = None
+    mutation: Mutation,
+    attempts: Sequence[Attempt],
+    target: Target,
+    review: ReviewItem | None,
+    step: Step | None = None,
+    *,
+    shadow_after: timedelta = timedelta(0),
 ) -> MutationView:
     """The view of a mutation; `step` where the caller knows better than the row (a finding's time)."""
     receipt = mutation.acceptance_receipt
@@ -168,7 +191,7 @@ def view_of(
         correlation_id=receipt.correlation_id if receipt else None,
         fields=tuple(sorted(intended)),
         differing=tuple(difference.field for difference in mutation.differences),
-        step=step or step_of(mutation, attempts, target, review),
+        step=step or step_of(mutation, attempts, target, review, shadow_after),
         review=review,
         updated_at=mutation.updated_at,
     )

@@ -94,7 +94,8 @@ class RecordedResult(BaseModel):
 class ClaimResult(StrEnum):
     """*won*: this caller may send, once. *lost*: someone else moved the row. *waits*: another mutation holds the
     record. *superseded*: a newer event's observed mutation of the record set every field. *not_yet*: an earlier attempt
-    is open or unanswered and neither past its quiescence nor found absent, or the row still needs an approval."""
+    is open or unanswered and neither past its quiescence nor found absent, the row still needs an approval, or it is of
+    shadow mode, where that time never comes."""
 
     WON = "won"
     LOST = "lost"

@@ -125,6 +125,8 @@ def _refusal(tx: Transaction, mutation: Mutation, ask: _Ask) -> ClaimResult | No
     """Why nothing may be claimed, from the row and its receipts alone."""
     if mutation.version != ask.version or mutation.status not in _CLAIMABLE:
         return ClaimResult.LOST
+    if mutation.shadow:
+        return ClaimResult.NOT_YET
     if mutation.status is Status.RESERVED:
         if ask.number != 1:
             return ClaimResult.LOST

@@ -13,8 +13,11 @@ def follow(tx: Transaction, ended: Mutation, derived: Mutation | None = None) ->
     """Free, re-tie or give up the dependents of a mutation that has become final.
 
     Observed: those that waited for it alone are free. Superseded with a derived mutation: they depend on that one now.
-    Superseded without one, or abandoned: they are abandoned (`dependency`), and so are theirs.
+    Superseded without one, or abandoned: they are abandoned (`dependency`), and so are theirs. In shadow mode nothing
+    was sent, so nothing came of it that they could depend on: each of them is looked at by itself.
     """
+    if ended.reason is Reason.SHADOW:
+        return
     siblings = mutations_of(tx, ended.event_key)
     dependents = [_locked(tx, other) for other in siblings if ended.mutation_key in other.depends_on]
     dependents = [other for other in dependents if not other.status.final]

@@ -39,7 +39,9 @@ async def unworked(temporal: WorkflowEnvironment) -> Client:
 async def _ready(client: Client) -> bool:
     try:
         await register_search_attributes(client)
-        await start_lead(client, event_key="-", workflow_id="ready", source="-", event_kind="-", tenant="-")
+        await start_lead(
+            client, event_key="-", workflow_id="ready", source="-", event_kind="-", tenant="-", environment="-"
+        )
     except (RPCError, LeadproofError):
         return False
     return True

@@ -19,9 +19,15 @@ from workers.plugin import leads_plugin
 from workflows.contract import LEAD_WORKFLOW
 
 
-async def start(client: Client, name: str) -> Started | Duplicate:
+async def start(client: Client, name: str, environment: str = "dev") -> Started | Duplicate:
     return await start_lead(
-        client, event_key=name, workflow_id=name, source="hubspot", event_kind="contact.creation", tenant="acme"
+        client,
+        event_key=name,
+        workflow_id=name,
+        source="hubspot",
+        event_kind="contact.creation",
+        tenant="acme",
+        environment=environment,
     )
 
 
