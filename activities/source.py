@@ -11,10 +11,9 @@ from temporalio.exceptions import ApplicationError
 
 from activities.messages import LeadView, Reading, ReadingKind
 from activities.names import SOURCE_UNREADABLE
-from leadproof.domain.errors import MalformedValue
 from leadproof.domain.events import Lead, LeadSnapshot, Outcome
-from leadproof.domain.field_catalog import CATALOG, specs_for
-from leadproof.domain.fields import normal
+from leadproof.domain.field_catalog import specs_for
+from leadproof.domain.field_values import readable_values
 from leadproof.domain.plan import TargetObject
 from leadproof.domain.policy import Policy
 from leadproof.domain.records import MARKER, FoundRecord, Presence
@@ -138,19 +137,11 @@ class SourceActivities:
         return record.marker if written else None
 
     def _as_sent(self, lead: Lead) -> LeadSnapshot:
-        sent = (lead.lead or {}).get("lead", {})
-        fields = {}
-        for name, value in sent.items():
-            if name in CATALOG:
-                try:
-                    fields[name] = normal(CATALOG[name], value)
-                except MalformedValue:
-                    continue  # an unreadable value is evidence in the row, and no fact to plan on
         return LeadSnapshot(
             source_system=lead.source_system,
             source_object=TargetObject.LEAD,
             source_record_id=lead.source_record_id,
-            fields=fields,
+            fields=readable_values((lead.lead or {}).get("lead", {})),
             read_at=self._clock.now(),
         )
 

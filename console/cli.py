@@ -6,7 +6,7 @@ from typing import Any
 
 import typer
 
-from console import configuration, demo, leads, ledger, mutations, processes, quarantine, replay, reviews, sending
+from console import configuration, demo, leads, ledger, mutations, policy, processes, quarantine, replay, reviews, sending
 from console.leaving import leaving
 
 
@@ -35,6 +35,7 @@ app.command("replay")(replay.replay)
 app.command("config")(configuration.config)
 app.add_typer(leads.app, name="lead")
 app.add_typer(mutations.app, name="mutation")
+app.add_typer(policy.app, name="policy")
 app.add_typer(reviews.app, name="review")
 app.add_typer(quarantine.app, name="quarantine")
 app.add_typer(ledger.app, name="ledger")

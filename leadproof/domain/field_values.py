@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import Final
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import Any, Final
 
 from leadproof.domain.errors import LeadproofError, MalformedValue
-from leadproof.domain.field_catalog import CONSENT, LIFECYCLE_STAGE, PROTECTED, specs_for
+from leadproof.domain.field_catalog import CATALOG, CONSENT, LIFECYCLE_STAGE, PROTECTED, specs_for
 from leadproof.domain.fields import FieldSpec, FieldType, Normal, normal
 from leadproof.domain.policy import Policy
 
@@ -46,6 +48,16 @@ def usable_value(policy: Policy, target: str, field: str, value: object) -> Norm
         for one in form if isinstance(form, list) else [form]:
             _listed(field, one, values, f"[values.{target}]")
     return form
+
+
+def readable_values(sent: Mapping[str, Any]) -> dict[str, Normal]:
+    """What a lead says of itself, in normal forms; a value that cannot be read is evidence and no fact to plan on."""
+    read: dict[str, Normal] = {}
+    for name, value in sent.items():
+        if name in CATALOG:
+            with suppress(MalformedValue):
+                read[name] = normal(CATALOG[name], value)
+    return read
 
 
 def _well_formed(field: str, spec: FieldSpec, value: object) -> Normal:
