@@ -6,7 +6,19 @@ from typing import Any
 
 import typer
 
-from console import configuration, demo, leads, ledger, mutations, policy, processes, quarantine, replay, reviews, sending
+from console import (
+    configuration,
+    demo,
+    leads,
+    ledger,
+    mutations,
+    policy,
+    processes,
+    quarantine,
+    replay,
+    reviews,
+    sending,
+)
 from console.leaving import leaving
 
 
