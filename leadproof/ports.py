@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Protocol
 
+from leadproof.domain.candidates import Candidate
 from leadproof.domain.diagnosis import FieldState, Opened, OurField, Permissions
 from leadproof.domain.events import Lead, LeadSnapshot, Outcome
 from leadproof.domain.mutation import Answer, Attempt, Mutation, Reason, RecordRef, Status
@@ -107,6 +108,37 @@ class CrmDiagnosis(Protocol):
         ...
 
     def close(self) -> None: ...
+
+
+class Candidates(Protocol):
+    """Records of a source that changed, found without its deliveries. Reads only, for one caller at a time.
+
+    Every request has a total deadline. A lost answer is asked for again, and where the source asks us to wait, we
+    wait; both within bounds. What then still stands in the way raises `ConfigurationRefused`, in one sentence.
+    """
+
+    def account(self) -> str:
+        """The account that the credentials open."""
+        ...
+
+    def changed_since(self, since: datetime) -> Iterator[str]:
+        """Ids of the records that were made or changed since then, as far as the source's index knows.
+
+        Only a hint what to read: an index is late, and a record may be gone when it is read.
+        """
+        ...
+
+    def read(self, record_id: str, properties: Sequence[str]) -> Candidate | None:
+        """Read one record by its id, with the history of these properties of the source.
+
+        Returns:
+            `None` where it is archived, merged away, or not there.
+        """
+        ...
+
+    def close(self) -> None:
+        """End every wait and close the connections."""
+        ...
 
 
 class Planner(Protocol):

@@ -7,12 +7,15 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Final, Protocol
 
+from leadproof.crm.hubspot_fields import HubSpotFields
 from leadproof.domain import keys
 from leadproof.domain.errors import MalformedKey, MalformedValue
 from leadproof.domain.events import LeadEvent, Scope, SourceEvent
 from leadproof.domain.field_catalog import CATALOG
 from leadproof.domain.policy import Policy
 from leadproof.inbound import hubspot
+from leadproof.inbound.reading import Ignored, Reading, Unusable
+from leadproof.ports import Ledger
 from leadproof.settings import Settings
 
 MALFORMED: Final = "malformed"
@@ -57,6 +60,24 @@ class SourceFields(Protocol):
     def name_of(self, hubspot_property: str, /) -> str | None: ...
 
     def normalised(self, name: str, raw: str | None, /) -> Any: ...
+
+
+def source_fields(policy: Policy) -> dict[str, SourceFields]:
+    """Per source system that is a target too, its names of our fields."""
+    target = policy.targets.get(hubspot.SOURCE)
+    return {hubspot.SOURCE: HubSpotFields(target.fields if target is not None else None)}
+
+
+def judge_reading(
+    reading: Reading, *, policy: Policy, settings: Settings, fields: Mapping[str, SourceFields]
+) -> tuple[LeadEvent, SourceEvent] | LeftAlone | HeldBack:
+    """Decide at the door what one reading of a delivery is; see `judge`."""
+    if isinstance(reading, Ignored):
+        return LeftAlone("nothing that happens to a lead's own record")
+    if isinstance(reading, Unusable):
+        return HeldBack(MALFORMED, reading.why)
+    judged = judge(reading.event, policy=policy, settings=settings, fields=fields)
+    return (judged, reading.event) if isinstance(judged, LeadEvent) else judged
 
 
 def judge(
@@ -127,6 +148,23 @@ def echo_question(event: SourceEvent, *, policy: Policy, fields: Mapping[str, So
         field=field,
         value=names.normalised(field, event.changed_value),
         quiescence=target.quiescence,
+    )
+
+
+def echo_at_the_door(
+    event: SourceEvent, *, ledger: Ledger, policy: Policy, fields: Mapping[str, SourceFields]
+) -> str | None:
+    """The mutation of ours that an event echoes, by the narrow rule of the door; `None`: it is let in."""
+    question = echo_question(event, policy=policy, fields=fields)
+    if question is None:
+        return None
+    return ledger.echo_of(
+        target_system=question.target_system,
+        record_id=question.record_id,
+        field=question.field,
+        value=question.value,
+        occurred_at=event.occurred_at,
+        quiescence=question.quiescence,
     )
 
 

@@ -14,14 +14,13 @@ from temporalio.api.workflowservice.v1 import DescribeNamespaceRequest
 from temporalio.client import Client
 from temporalio.service import RPCError
 
-from leadproof.crm.hubspot_fields import HubSpotFields
 from leadproof.domain.policy import Policy
 from leadproof.domain.review import ReviewDecision
-from leadproof.inbound import hubspot
 from leadproof.inbound.standard import LeadDelivery
 from leadproof.ports import Clock, Ledger
 from leadproof.settings import Settings
 from starter import problems
+from starter.admission import source_fields
 from starter.api import Api
 from starter.auth import Tokens
 from starter.decisions import Decisions
@@ -44,14 +43,13 @@ def create_app(settings: Settings, *, ledger: Ledger, client: Client, policy: Po
     app = FastAPI(title="Leadproof", version="1", docs_url=None, redoc_url=None)
     metrics = Metrics()
     tokens = Tokens(settings.api_tokens)
-    target = policy.targets.get(hubspot.SOURCE)
     intake = Intake(
         settings=settings,
         ledger=ledger,
         client=client,
         policy=policy,
         clock=clock,
-        fields={hubspot.SOURCE: HubSpotFields(target.fields if target is not None else None)},
+        fields=source_fields(policy),
     )
     decisions = Decisions(settings=settings, ledger=ledger, client=client)
     for part in (

@@ -16,10 +16,18 @@ from leadproof import strict_json
 from leadproof.domain.events import LeadEvent, SourceEvent
 from leadproof.domain.policy import Policy
 from leadproof.domain.steps import Admission, AdmissionKind, Arrival, QuarantineEntry
-from leadproof.inbound.reading import Ignored, Reading, Unusable
+from leadproof.inbound.reading import Reading
 from leadproof.ports import Clock, Ledger
 from leadproof.settings import Settings
-from starter.admission import CONFLICT, MALFORMED, HeldBack, LeftAlone, SourceFields, echo_question, judge
+from starter.admission import (
+    CONFLICT,
+    MALFORMED,
+    HeldBack,
+    LeftAlone,
+    SourceFields,
+    echo_at_the_door,
+    judge_reading,
+)
 from starter.off_loop import off_loop
 from starter.start import Started, TemporalUnavailable, start_lead
 
@@ -122,7 +130,7 @@ class Intake:
         folds: dict[tuple[str, str], _Fold] = {}
         held: dict[int, str] = {}
         for position, reading in enumerate(readings):
-            verdict = self._judge(reading)
+            verdict = judge_reading(reading, policy=self._policy, settings=self._settings, fields=self._fields)
             if isinstance(verdict, LeftAlone):
                 taken[position] = Taken(Result.IGNORED, why=verdict.why)
             elif isinstance(verdict, HeldBack):
@@ -158,14 +166,6 @@ class Intake:
                 taken.update(one)
         return [taken[position] for position in range(len(readings))]
 
-    def _judge(self, reading: Reading) -> tuple[LeadEvent, SourceEvent] | LeftAlone | HeldBack:
-        if isinstance(reading, Ignored):
-            return LeftAlone("nothing that happens to a lead's own record")
-        if isinstance(reading, Unusable):
-            return HeldBack(MALFORMED, reading.why)
-        judged = judge(reading.event, policy=self._policy, settings=self._settings, fields=self._fields)
-        return (judged, reading.event) if isinstance(judged, LeadEvent) else judged
-
     def _admit(self, folds: Sequence[_Fold]) -> list[tuple[_Fold, Admission]]:
         """Admit every fold; a statement takes a key once, so another payload of the same key is a further one."""
         admitted: list[tuple[_Fold, Admission]] = []
@@ -179,17 +179,7 @@ class Intake:
         return admitted
 
     def _arrival(self, fold: _Fold) -> Arrival:
-        question = echo_question(fold.source_event, policy=self._policy, fields=self._fields)
-        echo_of = None
-        if question is not None:
-            echo_of = self._ledger.echo_of(
-                target_system=question.target_system,
-                record_id=question.record_id,
-                field=question.field,
-                value=question.value,
-                occurred_at=fold.event.occurred_at,
-                quiescence=question.quiescence,
-            )
+        echo_of = echo_at_the_door(fold.source_event, ledger=self._ledger, policy=self._policy, fields=self._fields)
         return Arrival(event=fold.event, deliveries=len(fold.positions), echo_of=echo_of)
 
     async def _started(self, admitted: Sequence[tuple[_Fold, Admission]]) -> list[dict[int, Taken]]:

@@ -72,6 +72,10 @@ class HubSpotFields:
         """Our field of HubSpot's property; `None` for a property that is no field of ours."""
         return self._names.get(hubspot_property)
 
+    def properties(self) -> tuple[str, ...]:
+        """HubSpot's properties of all our fields."""
+        return tuple(self._properties.values())
+
     def spec(self, name: str) -> FieldSpec:
         return self._specs.get(name, FieldSpec())
 
