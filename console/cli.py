@@ -9,6 +9,7 @@ import typer
 from console import (
     configuration,
     demo,
+    doctor,
     leads,
     ledger,
     mutations,
@@ -44,6 +45,7 @@ app.command("starter")(processes.starter)
 app.command("sandbox")(processes.sandbox)
 app.command("send")(sending.send)
 app.command("replay")(replay.replay)
+app.command("doctor")(doctor.doctor)
 app.command("config")(configuration.config)
 app.add_typer(leads.app, name="lead")
 app.add_typer(mutations.app, name="mutation")

@@ -16,7 +16,9 @@ from activities.source import SourceActivities
 from activities.sweep import SweepActivities
 from leadproof.clock import SystemClock
 from leadproof.crm.hubspot import HubSpotCrm
+from leadproof.crm.hubspot_diagnosis import HubSpotDiagnosis
 from leadproof.crm.hubspot_fields import HubSpotFields
+from leadproof.domain.diagnosis import OurField
 from leadproof.domain.environment import SHADOW
 from leadproof.domain.errors import ConfigurationRefused
 from leadproof.domain.plan import TargetObject
@@ -27,13 +29,16 @@ from leadproof.ledger.engine import connect
 from leadproof.ledger.schema import check
 from leadproof.ledger.store import SqlLedger
 from leadproof.planners.rules import RulesPlanner
-from leadproof.ports import Crm
+from leadproof.ports import Crm, CrmDiagnosis
 from leadproof.rulebook import Rulebook
 from leadproof.settings import Settings
 from leadproof.shadow import ReadOnly
 from workers.runs import TemporalRuns, TemporalSenders
 
 HUBSPOT = "hubspot"
+
+CONNECT_SECONDS, CALL_SECONDS = 5.0, 15.0
+"""Time-outs where no policy says."""
 
 
 class Composition(NamedTuple):
@@ -52,7 +57,11 @@ def open_ledger(settings: Settings, *, busy_seconds: float = 30.0) -> SqlLedger:
         LedgerOutdated: the schema is older than this code.
     """
     engine = connect(settings.ledger_url, busy_seconds=busy_seconds)
-    check(engine)
+    try:
+        check(engine)
+    except BaseException:
+        engine.dispose()
+        raise
     return SqlLedger(engine, SystemClock(), parse=parse_policy)
 
 
@@ -76,12 +85,9 @@ def hubspot(settings: Settings, policy: Policy) -> HubSpotCrm:
     Raises:
         ConfigurationRefused: there is no access token.
     """
-    token = settings.hubspot_token
-    if token is None:
-        raise ConfigurationRefused("HubSpot has no access token; set LEADPROOF_HUBSPOT_TOKEN")
     target = policy.targets[HUBSPOT]
     return HubSpotCrm(
-        token=token.get_secret_value,
+        token=_hubspot_token(settings),
         base_url=settings.hubspot_base_url,
         app_id=settings.hubspot_app_id,
         fields=HubSpotFields(target.fields),
@@ -90,6 +96,32 @@ def hubspot(settings: Settings, policy: Policy) -> HubSpotCrm:
         connect_timeout=target.connect_timeout_seconds,
         call_timeout=target.call_timeout_seconds,
     )
+
+
+def hubspot_diagnosis(settings: Settings, policy: Policy | None) -> CrmDiagnosis:
+    """The HubSpot of the settings under examination.
+
+    Args:
+        policy: for the time-outs; without one that has HubSpot as a target, the defaults hold.
+
+    Raises:
+        ConfigurationRefused: there is no access token.
+    """
+    target = policy.targets.get(HUBSPOT) if policy is not None else None
+    return HubSpotDiagnosis(
+        token=_hubspot_token(settings),
+        base_url=settings.hubspot_base_url,
+        external_id_property=settings.hubspot_external_id_property,
+        marker_property=settings.hubspot_marker_property,
+        connect_timeout=target.connect_timeout_seconds if target is not None else CONNECT_SECONDS,
+        call_timeout=target.call_timeout_seconds if target is not None else CALL_SECONDS,
+    )
+
+
+def _hubspot_token(settings: Settings) -> Callable[[], str]:
+    if settings.hubspot_token is None:
+        raise ConfigurationRefused("HubSpot has no access token; set LEADPROOF_HUBSPOT_TOKEN")
+    return settings.hubspot_token.get_secret_value
 
 
 def crms_of(settings: Settings, policy: Policy) -> dict[str, Crm]:
@@ -123,11 +155,32 @@ def check_targets(settings: Settings, policy: Policy, crms: dict[str, Crm]) -> N
 
     Raises:
         PolicyRefused: an owner, a stage or a field of the policy that the target does not know.
-        ConfigurationRefused: the credentials open another account than the settings name.
+        ConfigurationRefused: the credentials open another account than the settings name, or one of our two fields is
+            not there or not what it has to be.
     """
     for crm in crms.values():
         description = described(settings, crm)
+        if crm.system == HUBSPOT:
+            _check_our_properties(settings, description)
         check_against(policy, description)
+
+
+def _check_our_properties(settings: Settings, description: Description) -> None:
+    """Without a unique external id a create can be made twice, without the marker no effect is known for ours."""
+    names = {
+        OurField.EXTERNAL_ID: settings.hubspot_external_id_property,
+        OurField.MARKER: settings.hubspot_marker_property,
+    }
+    for field, name in names.items():
+        found = description.fields.get(field)
+        if found is None or found.name != name:
+            raise ConfigurationRefused(f"HubSpot has no contact property {name}; `leadproof doctor --create` makes it")
+        if field is OurField.EXTERNAL_ID and not found.unique:
+            raise ConfigurationRefused(f"HubSpot's property {name} is not unique; `leadproof doctor` says what to do")
+        if not (found.writable and found.keeps_history):
+            raise ConfigurationRefused(
+                f"HubSpot's property {name} is calculated or read-only; `leadproof doctor` says what to do"
+            )
 
 
 def compose(settings: Settings, client: Client, ledger: SqlLedger, policy: Policy, crms: dict[str, Crm]) -> Composition:

@@ -1,0 +1,120 @@
+"""What can be said of settings and policy without asking anybody."""
+
+from __future__ import annotations
+
+import ipaddress
+from urllib.parse import urlsplit
+
+from leadproof.domain.environment import SHADOW
+from leadproof.domain.errors import PolicyRefused
+from leadproof.domain.policy import Policy
+from leadproof.settings import Settings, check_mode
+from workers.compose import HUBSPOT, read_policy
+from workers.doctor.report import Report
+
+SETTINGS = "settings"
+MODE = "mode"
+POLICY = "policy"
+DECISION_KEY = "decision-key"
+API_TOKENS = "api-tokens"
+SECRET = "hubspot.webhook-secret"  # noqa: S105  a name
+PUBLIC_URL = "public-url"
+
+_CHECKS = (MODE, POLICY, DECISION_KEY, API_TOKENS, SECRET, PUBLIC_URL)
+
+
+def without_settings(report: Report) -> None:
+    report.skip("the settings cannot be read", *_CHECKS)
+
+
+def examine(settings: Settings, report: Report) -> Policy | None:
+    """Check the configuration; the policy, where it is accepted."""
+    _mode(settings, report)
+    policy = _policy(settings, report)
+    _decision_key(settings, policy, report)
+    _api_tokens(settings, report)
+    _webhooks(settings, policy, report)
+    return policy
+
+
+def _mode(settings: Settings, report: Report) -> None:
+    with report.guarded(MODE):
+        check_mode(settings)
+        report.ok(MODE, "shadow: nothing is written" if settings.mode == SHADOW else "live")
+
+
+def _policy(settings: Settings, report: Report) -> Policy | None:
+    with report.guarded(POLICY):
+        try:
+            policy = read_policy(settings.policy)
+        except PolicyRefused as error:
+            report.wrong(
+                POLICY, str(error), f"`leadproof policy check {settings.policy}` says all that is wrong with it"
+            )
+            return None
+        report.ok(POLICY, f"version {policy.version} is accepted")
+        return policy
+    return None
+
+
+def _decision_key(settings: Settings, policy: Policy | None, report: Report) -> None:
+    do = "set LEADPROOF_DECISION_KEY to one long random text, the same for starter and workers"
+    strict = sorted(name for name, queue in policy.queues.items() if not queue.raw_signals_count) if policy else []
+    if settings.decision_key is not None:
+        report.ok(DECISION_KEY, "it is set")
+    elif strict:
+        says = f"it is not set, so that no decision counts in the queues {', '.join(strict)}"
+        report.wrong(DECISION_KEY, says, do)
+    else:
+        report.warn(DECISION_KEY, "it is not set, so that nobody's name stands under a decision", do)
+
+
+def _api_tokens(settings: Settings, report: Report) -> None:
+    rights = {right for token in settings.api_tokens for right in token.rights}
+    lacking = [right for right in ("events", "read", "decide") if right not in rights]
+    do = "set LEADPROOF_API_TOKENS, as in `form:events:SECRET,reviewers:read+decide:SECRET`"
+    if not settings.api_tokens:
+        report.warn(API_TOKENS, "there are none, so that the API and `leadproof review` refuse everybody", do)
+    elif "decide" in lacking or "read" in lacking:
+        report.warn(API_TOKENS, f"none has the right {' or '.join(lacking)}", do)
+    else:
+        report.ok(API_TOKENS, f"{len(settings.api_tokens)} set")
+
+
+def _webhooks(settings: Settings, policy: Policy | None, report: Report) -> None:
+    if policy is not None and all(event.source != HUBSPOT for event in policy.events):
+        report.skip("the policy acts on no event of HubSpot", SECRET)
+    elif settings.hubspot_webhook_secrets:
+        report.ok(SECRET, f"{len(settings.hubspot_webhook_secrets)} set")
+    else:
+        says = "none is set, so that every delivery of HubSpot is answered 401"
+        report.wrong(SECRET, says, "set LEADPROOF_HUBSPOT_WEBHOOK_SECRETS to the client secret of the app")
+    _public_url(settings.public_url, report)
+
+
+def _public_url(url: str, report: Report) -> None:
+    do = "set LEADPROOF_PUBLIC_URL to the starter's https address, exactly as the sources call it"
+    host, scheme = _host_and_scheme(url)
+    if host is None or scheme not in {"http", "https"}:
+        report.wrong(PUBLIC_URL, "it is no address, so that no signature can be right", do)
+    elif _only_here(host):
+        report.warn(PUBLIC_URL, f"{host} cannot be reached from outside", do)
+    elif scheme != "https":
+        report.warn(PUBLIC_URL, f"leads reach {host} unencrypted, and HubSpot delivers to https only", do)
+    else:
+        report.ok(PUBLIC_URL, f"https, at {host}")
+
+
+def _host_and_scheme(url: str) -> tuple[str | None, str]:
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return None, ""
+    return parts.hostname, parts.scheme
+
+
+def _only_here(host: str) -> bool:
+    try:
+        return not ipaddress.ip_address(host).is_global
+    except ValueError:
+        return host == "localhost" or host.endswith((".localhost", ".local", ".internal"))
