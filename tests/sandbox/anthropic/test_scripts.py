@@ -81,15 +81,15 @@ def test_request_that_is_refused_takes_no_script(claude: anthropic.Anthropic, sc
 def test_paraphrase_means_the_same_in_other_words(claude: anthropic.Anthropic, script: Scripted) -> None:
     plain = planned(claude)
     script("paraphrase")
-    first, second, third = (planned(claude) for _ in range(3))
-    for told in (first, second, third):
+    told_again = [planned(claude) for _ in range(5)]
+    for told in told_again:
         assert allows(SCHEMA, told)
         assert sets(told) == sets(plain)
         assert told["actions"][0]["sets"] != plain["actions"][0]["sets"]
-    tellings = [plain, first, second, third]
-    assert len({plan["summary"] for plan in tellings}) == 4
-    assert len({plan["actions"][0]["reason"] for plan in tellings}) == 4
-    assert len({json.dumps(plan["actions"][0]["evidence"]) for plan in tellings}) == 4
+    tellings = [plain, *told_again]
+    assert len({plan["summary"] for plan in tellings}) == 6
+    assert len({plan["actions"][0]["reason"] for plan in tellings}) == 6
+    assert len({json.dumps(plan["actions"][0]["evidence"]) for plan in tellings}) == 6
 
 
 def test_refusal_is_an_answer_without_content(claude: anthropic.Anthropic, script: Scripted) -> None:
