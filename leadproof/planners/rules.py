@@ -6,10 +6,10 @@ from typing import Any, Final
 
 from leadproof.domain import conditions
 from leadproof.domain.events import Lead, LeadSnapshot
-from leadproof.domain.field_catalog import ABOUT_THE_LEAD, WAYS_TO_REACH, specs_for
-from leadproof.domain.field_values import ValueRefused, usable_value
+from leadproof.domain.field_catalog import specs_for
 from leadproof.domain.plan import Action, ActionKind, Evidence, Plan, PlannerInfo
 from leadproof.domain.policy import Policy, Rule
+from leadproof.planners.about_the_lead import said_of_the_person
 
 _LONGEST: Final = 2000
 
@@ -55,24 +55,7 @@ def _plan(rule: Rule, snapshot: LeadSnapshot, policy: Policy) -> Plan:
 def _fields(rule: Rule, snapshot: LeadSnapshot, policy: Policy) -> dict[str, Any]:
     if rule.action is not ActionKind.CREATE:
         return dict(rule.fields)
-    permission = policy.permission(rule.action, rule.target, rule.object)
-    permitted = permission.fields if permission is not None else ()
-    said = {
-        name: snapshot.fields[name]
-        for name in ABOUT_THE_LEAD
-        if name in permitted and snapshot.fields.get(name) is not None
-    }
-    usable = {name: value for name, value in said.items() if _is_usable(policy, rule.target, name, value)}
-    # nobody is lost for a mistyped number; without any way to reach them, the guard says what is wrong
-    return {**(usable if usable.keys() & WAYS_TO_REACH else said), **rule.fields}
-
-
-def _is_usable(policy: Policy, target: str, field: str, value: object) -> bool:
-    try:
-        usable_value(policy, target, field, value)
-    except ValueRefused:
-        return False
-    return True
+    return {**said_of_the_person(snapshot, policy, rule.target, rule.object), **rule.fields}
 
 
 def _evidence(rule: Rule, snapshot: LeadSnapshot) -> tuple[Evidence, ...]:
