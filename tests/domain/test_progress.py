@@ -54,6 +54,17 @@ def test_an_approval_comes_first_and_is_asked_for_once(depends_on: tuple[str, ..
     assert step(Status.RESERVED, needed, review=True, depends_on=depends_on) == Step(kind=StepKind.PERSON)
 
 
+@pytest.mark.parametrize("reason", [None, Reason.APPROVED, Reason.WAITS, Reason.DEPENDS, Reason.NEEDS_APPROVAL])
+@pytest.mark.parametrize("review", [False, True])
+def test_in_shadow_mode_whatever_is_reserved_is_looked_at_later(reason: Reason | None, review: bool) -> None:
+    mutation = a_mutation(
+        status=Status.RESERVED, reason=reason, environment="test-shadow", depends_on=("d" * 64,) if reason else ()
+    )
+    item = OPEN_ITEM if review else None
+    assert step_of(mutation, (), TARGET, item, timedelta(hours=1)) == Step(kind=StepKind.LOOK, at=at(3600))
+    assert view_of(mutation, (), TARGET, item, shadow_after=timedelta(hours=1)).step.at == at(3600)
+
+
 @pytest.mark.parametrize("status", [Status.SUBMITTED, Status.UNCERTAIN])
 @pytest.mark.parametrize(
     "outcome", [None, AnswerClass.ACCEPTED, AnswerClass.UNCERTAIN, AnswerClass.REFUSES_THIS, AnswerClass.REFUSES_US]

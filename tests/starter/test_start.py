@@ -19,7 +19,7 @@ from workers.plugin import leads_plugin
 from workflows.contract import LEAD_WORKFLOW
 
 
-async def start(client: Client, name: str, environment: str = "dev") -> Started | Duplicate:
+async def start(client: Client, name: str) -> Started | Duplicate:
     return await start_lead(
         client,
         event_key=name,
@@ -27,7 +27,7 @@ async def start(client: Client, name: str, environment: str = "dev") -> Started 
         source="hubspot",
         event_kind="contact.creation",
         tenant="acme",
-        environment=environment,
+        environment="test",
     )
 
 
@@ -61,8 +61,8 @@ async def test_a_namespace_that_is_not_there_is_said(unworked: Client) -> None:
         await start(elsewhere, "x")
 
 
-def a_row(ledger: OwnedLedger) -> Lead:
-    event = a_lead_event(event_key=uuid.uuid4().hex * 2)
+def a_row(ledger: OwnedLedger, environment: str = "test") -> Lead:
+    event = a_lead_event(event_key=uuid.uuid4().hex * 2, environment=environment)
     ledger.admit([Arrival(event=event)])
     return row_of(ledger, event.event_key)
 
@@ -106,6 +106,18 @@ async def test_a_closed_run_is_followed_by_one_elected_run(unworked: Client, led
         assert (resumed.run, resumed.workflow_id) == (1, workflow_id(lead.event_key, 1))
         described = await unworked.get_workflow_handle(resumed.workflow_id).describe()
         assert (described.run_id, described.workflow_type) == (started.run_id, LEAD_WORKFLOW)
+
+
+async def test_a_lead_of_shadow_mode_goes_to_workers_of_shadow_mode_whoever_starts_it(
+    unworked: Client, ledger: OwnedLedger
+) -> None:
+    with ledger:
+        for environment, queue, says in (("test", "leads", False), ("test-shadow", "leads-shadow", True)):
+            lead = a_row(ledger, environment=environment)
+            await resume_lead(ledger, unworked, lead)
+            described = await unworked.get_workflow_handle(lead.workflow_id).describe()
+            assert described.task_queue == queue
+            assert ("nothing is written" in str(await described.static_summary())) is says
 
 
 async def test_a_lead_that_was_closed_meanwhile_is_not_resumed(unworked: Client, ledger: OwnedLedger) -> None:

@@ -10,7 +10,7 @@ import itertools
 import json
 import time
 import uuid
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
@@ -242,9 +242,15 @@ async def eventually_answered(ask: Callable[[], Awaitable[T | None]], within: fl
 
 @asynccontextmanager
 async def a_house(
-    client: Client, folder: Path, *, worker: bool = True, policy: str | None = None, sandbox: str | None = None
+    client: Client,
+    folder: Path,
+    *,
+    worker: bool = True,
+    policy: str | None = None,
+    sandbox: str | None = None,
+    more: Mapping[str, str] | None = None,
 ) -> AsyncIterator[House]:
-    """Build the house on a Temporal client, with everything else its own."""
+    """Build the house on a Temporal client, with everything else its own; `more` are further settings."""
     text = quick_policy() if policy is None else policy
     (folder / "policy.toml").write_text(text, encoding="utf-8")
     with running() as own:
@@ -265,6 +271,7 @@ async def a_house(
             "LEADPROOF_HUBSPOT_APP_ID": str(APP),
             "LEADPROOF_HUBSPOT_WEBHOOK_SECRETS": SECRET,
             "LEADPROOF_SWEEP_AGE_SECONDS": "1",
+            **(more or {}),
         }
         settings = load(environment, dotenv=None)
         upgrade(settings.ledger_url)
