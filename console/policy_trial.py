@@ -42,8 +42,9 @@ def _facts(trial: Trial) -> Iterator[tuple[str, str]]:
         yield "done", f"nothing: {trial.left_alone}"
         return
     yield "planned by", f"{trial.planner}" + (f" ({trial.model})" if trial.model else "")
-    for name, value in trial.shown.items():
-        yield "shown", f"{name}: {value}"
+    for part in ("lead", "record"):
+        for name, value in (trial.shown.get(part) or {}).items():
+            yield "shown", f"{name} of the {part}: {value}"
     if trial.summary is None:
         yield "plan", 'Claude is not asked here; add "plan" to the file to see what the guard makes of one'
         return

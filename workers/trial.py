@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -12,10 +13,12 @@ from leadproof.domain.errors import MalformedPlan
 from leadproof.domain.events import Lead, LeadEvent, LeadSnapshot, Outcome, Scope, workflow_id
 from leadproof.domain.field_values import readable_values
 from leadproof.domain.guard import guard
-from leadproof.domain.plan import GuardedAction, Plan, TargetObject
+from leadproof.domain.plan import Action, ActionKind, GuardedAction, Plan, TargetObject
 from leadproof.domain.planning import TargetState, settle_verdicts
 from leadproof.domain.policy import PlannerKind, Policy
 from leadproof.domain.records import LookUp, Presence
+from leadproof.planners.about_the_lead import said_of_the_person
+from leadproof.planners.prompt import prompt_of
 from leadproof.planners.rules import RulesPlanner
 from leadproof.settings import Settings
 from starter.admission import HeldBack, LeftAlone, judge
@@ -45,7 +48,7 @@ class Trial(BaseModel):
         left_alone: why nothing is done with it; it would be counted as ignored, or kept in the quarantine.
         planner: who plans events of this kind.
         model: which model would be asked, where Claude plans.
-        shown: what of the lead and of the record that model would be shown.
+        shown: the document that it would be shown: of the lead and of the record what the policy's `shows` lists.
         summary: of the plan; `None` where nobody planned: Claude is not asked here.
         from_file: the plan is the file's own.
         problem: why the plan could not be recorded; a person would be asked about the event.
@@ -108,7 +111,7 @@ def try_lead(policy: Policy, body: bytes) -> Trial:
     told = told.model_copy(
         update={"scope": kind.scope_at(event.occurred_at) if kind is not None else None, "planner": planner, **asked}
     )
-    plan = given.plan
+    plan = _completed(case, given.plan) if given.plan is not None else None
     if plan is None and planner == "rules":
         plan, _ = RulesPlanner().plan(case.lead, case.snapshot, policy)
     if plan is None:
@@ -157,12 +160,22 @@ def _asked(case: _Case) -> dict[str, Any]:
     if claude is None:
         return {}
     stronger = claude.escalation if escalation.begins_stronger(case.policy, case.snapshot) else None
-    record = case.given.record
-    known = {**(record.fields if record is not None else {}), **case.snapshot.fields}
     return {
         "model": stronger.model if stronger is not None else claude.model,
-        "shown": {name: known[name] for name in claude.shows if known.get(name) is not None},
+        "shown": json.loads(prompt_of(case.lead, case.snapshot, case.policy, claude).document),
     }
+
+
+def _completed(case: _Case, plan: Plan) -> Plan:
+    """The file's plan as the planner completes one: the model that proposes a create is not shown all of the person."""
+
+    def completed(action: Action) -> Action:
+        if action.kind is not ActionKind.CREATE:
+            return action
+        said = said_of_the_person(case.snapshot, case.policy, action.target_system, action.target_object)
+        return action.model_copy(update={"fields": {**said, **action.fields}})
+
+    return plan.model_copy(update={"actions": tuple(completed(action) for action in plan.actions)})
 
 
 def _verdicts(case: _Case, plan: Plan) -> tuple[Sequence[GuardedAction], Sequence[GuardedAction]]:
