@@ -91,6 +91,20 @@ class Settings(BaseModel):
     hubspot_marker_property: str = Field(
         default="leadproof_effect", description="HubSpot property that holds the effect marker; it must keep history"
     )
+    anthropic_api_key: SecretStr | None = Field(
+        default=None,
+        description="key with which Claude is asked; with another provider a Bedrock API key or a Vertex access token",
+    )
+    anthropic_base_url: str | None = Field(
+        default=None, description="address of the Messages API; default: the provider's own"
+    )
+    anthropic_provider: Literal["anthropic", "bedrock", "vertex"] = Field(
+        default="anthropic",
+        description="who serves Claude: `anthropic`, `bedrock` (AWS) or `vertex` (Google); the last two find AWS's or "
+        "Google's own credentials where no key is set, and need the extra of that name",
+    )
+    anthropic_region: str | None = Field(default=None, description="region of `bedrock` or `vertex`")
+    anthropic_project: str | None = Field(default=None, description="Google Cloud project of `vertex`")
     standard_secrets: dict[str, tuple[SecretStr, ...]] = Field(
         default={},
         description="secrets of generic sources: `source=whsec_...,whsec_...;other=whsec_...` (Standard Webhooks)",

@@ -28,11 +28,11 @@ from leadproof.domain.records import Description
 from leadproof.ledger.engine import connect
 from leadproof.ledger.schema import check
 from leadproof.ledger.store import SqlLedger
-from leadproof.planners.rules import RulesPlanner
 from leadproof.ports import Crm, CrmDiagnosis
 from leadproof.rulebook import Rulebook
 from leadproof.settings import Settings
 from leadproof.shadow import ReadOnly
+from workers.planners import planners_of
 from workers.runs import TemporalRuns, TemporalSenders
 
 HUBSPOT = "hubspot"
@@ -192,7 +192,7 @@ def compose(settings: Settings, client: Client, ledger: SqlLedger, policy: Polic
     rulebook = Rulebook(ledger, parse_policy, timedelta(seconds=settings.shadow_after_seconds))
     key = settings.decision_key.get_secret_value() if settings.decision_key is not None else None
     source = SourceActivities(ledger, crms, rulebook, clock, our_field)
-    planning = PlanningActivities(ledger, crms, {"rules": RulesPlanner()}, rulebook, clock)
+    planning = PlanningActivities(ledger, crms, planners_of(settings, policy), rulebook, clock)
     effects = EffectActivities(ledger, crms, rulebook, clock)
     review = ReviewActivities(ledger, rulebook, clock, TemporalSenders(client), key)
     sweep = SweepActivities(

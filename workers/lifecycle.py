@@ -16,6 +16,7 @@ from leadproof.domain.environment import SHADOW
 from leadproof.settings import Settings, check_mode
 from workers.compose import Composition, check_targets, compose, crms_of, open_ledger, read_policy
 from workers.connect import connect
+from workers.planners import check_planners
 from workers.preparation import check_search_attributes, ensure_schedule
 from workflows.contract import queue_of
 from workflows.lead import LeadWorkflow
@@ -60,7 +61,10 @@ async def run(settings: Settings, *, stop: asyncio.Event | None = None) -> None:
     client = await connect(settings)
     await check_search_attributes(client, settings)
     crms = crms_of(settings, policy)
-    await asyncio.to_thread(check_targets, settings, policy, crms)
+    await asyncio.gather(
+        asyncio.to_thread(check_targets, settings, policy, crms),
+        asyncio.to_thread(check_planners, settings, policy),
+    )
     composition = compose(settings, client, ledger, policy, crms)
     await ensure_schedule(client, settings)
     stopping = stop or asyncio.Event()

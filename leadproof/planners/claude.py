@@ -56,7 +56,10 @@ class ClaudePlanner:
         if not offered(policy, claude):
             return Plan(summary="The policy permits nothing that Claude could propose"), info
         model, where = _model(claude, stronger=stronger)
-        client = self._connected()
+        try:
+            client = self.connect()
+        except ConfigurationRefused as refused:
+            raise PlannerRefused(str(refused)) from None
         exchange = client.create(
             seconds=claude.call_timeout_seconds,
             model=model,
@@ -80,22 +83,27 @@ class ClaudePlanner:
         Raises:
             ConfigurationRefused: the key is not accepted, or there is no such model any more.
         """
-        claude, client = policy.claude, self._connected()
+        claude, client = policy.claude, self.connect()
         if claude is None or client.provider != "anthropic":
             return ()
         models = dict([_model(claude, stronger=True), _model(claude, stronger=False)])
         return tuple(said for name, where in models.items() if (said := _checked(client, name, where)) is not None)
 
-    def close(self) -> None:
-        """Close the idle connections."""
-        if self._client is not None:
-            self._client.close()
+    def connect(self) -> ClaudeClient:
+        """Make the client, where there is none yet.
 
-    def _connected(self) -> ClaudeClient:
+        Raises:
+            ConfigurationRefused: a setting that it needs is missing.
+        """
         with self._connecting:
             if self._client is None:
                 self._client = self._connect()
             return self._client
+
+    def close(self) -> None:
+        """Close the idle connections."""
+        if self._client is not None:
+            self._client.close()
 
 
 def _model(claude: Claude, *, stronger: bool) -> tuple[str, str]:

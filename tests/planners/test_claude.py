@@ -288,7 +288,7 @@ def test_a_server_that_trickles_holds_no_call_longer_than_its_deadline(
     before = set(threading.enumerate())
     server.answers(script)
     planner = make(server.url)
-    planner._connected()  # the library's import is not part of the call
+    planner.connect()  # the library's import is not part of the call
     began = time.monotonic()
     with pytest.raises(PlannerUnavailable, match=r"no complete answer within 0\.5 s"):
         planned(planner, claude_policy(call_timeout_seconds=0.5))
@@ -306,7 +306,7 @@ def test_the_sandbox_that_trickles_or_hangs_is_left_in_time(claude: ClaudePlanne
         api.post("/anthropic", {"script": "hang", "times": 1})
     else:
         fails(api, "trickle")
-    claude._connected()
+    claude.connect()
     began = time.monotonic()
     with pytest.raises(PlannerUnavailable):
         planned(claude, claude_policy(call_timeout_seconds=0.5))
@@ -399,6 +399,11 @@ def test_vertex_is_asked_with_its_token(server: Hostile, make: MakePlanner) -> N
     (request,) = server.requests
     assert request.path.startswith("/v1/projects/acme/locations/europe-west1/publishers/anthropic/models/")
     assert request.headers["authorization"] == f"Bearer {KEY}"
+
+
+def test_a_setting_that_is_missed_only_when_a_plan_is_wanted_is_told_as_the_planners(make: MakePlanner) -> None:
+    with pytest.raises(PlannerRefused, match="set LEADPROOF_ANTHROPIC_API_KEY"):
+        planned(make("http://127.0.0.1:9", key=None))
 
 
 @pytest.mark.parametrize(

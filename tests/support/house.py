@@ -270,6 +270,8 @@ async def a_house(
             "LEADPROOF_HUBSPOT_PORTAL_ID": str(PORTAL),
             "LEADPROOF_HUBSPOT_APP_ID": str(APP),
             "LEADPROOF_HUBSPOT_WEBHOOK_SECRETS": SECRET,
+            "LEADPROOF_ANTHROPIC_API_KEY": "key-of-the-tests",
+            "LEADPROOF_ANTHROPIC_BASE_URL": f"{address}/anthropic",
             "LEADPROOF_SWEEP_AGE_SECONDS": "1",
             **(more or {}),
         }
