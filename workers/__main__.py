@@ -3,9 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+import sys
+import time
 
 from leadproof import settings
+from leadproof.domain.errors import LeadproofError
 from workers import lifecycle
 
+REFUSED = 2
+
 if __name__ == "__main__":
-    asyncio.run(lifecycle.run(settings.load()))
+    try:
+        asyncio.run(lifecycle.run(settings.load()))
+    except LeadproofError as error:
+        sys.stderr.write(f"leadproof worker: {error}\n")
+        raise SystemExit(REFUSED) from None
+    finally:
+        time.sleep(0.05)  # the SDK's threads: a process that leaves at once can abort (temporalio/sdk-python#300)

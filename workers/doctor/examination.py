@@ -54,7 +54,10 @@ async def _examined(read_settings: Callable[[], Settings], clock: Clock) -> Repo
         return report
     report.ok(configuration.SETTINGS, "they can be read")
     policy = configuration.examine(settings, report)
-    await ledger.examine(settings, policy, report)
-    await targets.examine(settings, policy, clock, report)
-    await temporal.examine(settings, policy, clock, report)
+    with report.guarded("ledger"):
+        await ledger.examine(settings, policy, report)
+    with report.guarded("targets"):
+        await targets.examine(settings, policy, clock, report)
+    with report.guarded("temporal"):
+        await temporal.examine(settings, policy, clock, report)
     return report

@@ -1,0 +1,58 @@
+"""A worker that must not start says why in one sentence."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from temporalio.testing import WorkflowEnvironment
+
+from leadproof.domain.errors import ConfigurationRefused
+from leadproof.ledger.schema import upgrade
+from tests.workers.clinic import Clinic
+from workers import lifecycle
+
+MISSING = "HubSpot has no contact property our_own; `leadproof doctor --create` makes it"
+
+
+@pytest.mark.parametrize(
+    ("setting", "says"),
+    [
+        (
+            "hubspot_external_id_property",
+            "HubSpot has no contact property our_own; `leadproof doctor --create` makes it",
+        ),
+        ("hubspot_marker_property", "HubSpot has no contact property our_own; `leadproof doctor --create` makes it"),
+        ("hubspot_portal_id", "the HubSpot token opens account 62515, LEADPROOF_HUBSPOT_PORTAL_ID names our_own"),
+    ],
+)
+async def test_what_hubspot_does_not_have_stops_a_worker(
+    clinic: Clinic, temporal: WorkflowEnvironment, setting: str, says: str
+) -> None:
+    address = temporal.client.service_client.config.target_host
+    settings = clinic.settings(temporal_address=address, **{setting: "our_own"})
+    upgrade(settings.ledger_url)
+    with pytest.raises(ConfigurationRefused) as refused:
+        await lifecycle.run(settings)
+    assert str(refused.value) == says
+
+
+def test_as_a_process_too_it_is_a_sentence_and_no_stack_trace(tmp_path: Path) -> None:
+    bare = {name: value for name, value in os.environ.items() if not name.startswith("LEADPROOF_")}
+    given = {**bare, "LEADPROOF_POLICY": "nowhere.toml", "PYTHONPATH": str(Path.cwd())}
+    done = subprocess.run(
+        [sys.executable, "-m", "workers"],
+        cwd=tmp_path,
+        env=given,
+        capture_output=True,
+        text=True,
+        timeout=50,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert done.stderr == (
+        "leadproof worker: the policy nowhere.toml cannot be read; set LEADPROOF_POLICY to a policy.toml\n"
+    )
