@@ -19,6 +19,7 @@ from console import (
     replay,
     reviews,
     sending,
+    shadow,
 )
 from console.leaving import leaving
 
@@ -52,4 +53,5 @@ app.add_typer(mutations.app, name="mutation")
 app.add_typer(policy.app, name="policy")
 app.add_typer(reviews.app, name="review")
 app.add_typer(quarantine.app, name="quarantine")
+app.add_typer(shadow.app, name="shadow")
 app.add_typer(ledger.app, name="ledger")

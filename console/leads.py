@@ -19,6 +19,7 @@ JsonOption = Annotated[bool, typer.Option("--json", help="for programs, as the A
 @app.command()
 def show(key: EventKey, as_json: JsonOption = False) -> None:
     """Show a lead event and its mutations."""
+    from console.comparison import say_fields
     from console.tables import say, say_facts, say_json, say_table
     from leadproof.domain.errors import NotFound
     from leadproof.settings import load
@@ -30,7 +31,8 @@ def show(key: EventKey, as_json: JsonOption = False) -> None:
     lead = ledger.lead(event_key)
     if lead is None:
         raise NotFound(f"no lead event stands under {event_key}")
-    answer = lead_answer(lead, ledger.mutations_of(event_key))
+    standing = ledger.mutations_of(event_key)
+    answer = lead_answer(lead, standing)
     if as_json:
         say_json(answer)
         return
@@ -39,6 +41,7 @@ def show(key: EventKey, as_json: JsonOption = False) -> None:
     say()
     columns = ("mutation_key", "action_kind", "target_system", "status", "reason", "provider_record_id")
     say_table(columns, [[mutation[column] for column in columns] for mutation in mutations], title="Mutations")
+    say_fields(standing)
 
 
 @app.command()

@@ -43,7 +43,13 @@ def list_(
         say_json(answer)
         return
     columns = ("mutation_key", "action_kind", "target_system", "source_record_id", "status", "reason", "updated_at")
-    say_table(columns, [[item[column] for column in columns] for item in answer["items"]])
+    say_table(
+        (*columns, "differs_in"),
+        [
+            [*(item[column] for column in columns), ", ".join(one["field"] for one in item["differences"])]
+            for item in answer["items"]
+        ],
+    )
     if following:
         say(f"more with --cursor {following}")
 
@@ -51,6 +57,7 @@ def list_(
 @app.command()
 def show(key: Annotated[str, typer.Argument(help="the mutation key")], as_json: JsonOption = False) -> None:
     """Show a mutation with its three receipts: intent, acceptance, state."""
+    from console.comparison import say_fields
     from console.tables import say, say_facts, say_json, say_table
     from leadproof.domain.errors import NotFound
     from leadproof.settings import load
@@ -66,6 +73,7 @@ def show(key: Annotated[str, typer.Argument(help="the mutation key")], as_json: 
         return
     parts: dict[str, Any] = {name: answer.pop(name) for name in ("attempts", "observations", "decisions", "review")}
     say_facts(answer)
+    say_fields([receipts.mutation])
     for name, columns in _COLUMNS.items():
         if parts[name]:
             say()

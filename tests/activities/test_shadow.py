@@ -183,6 +183,14 @@ def test_who_asks_for_a_write_is_told_to_look(shadow: Shadow) -> None:
     assert (shadow.row().version, shadow.target.calls) == (1, [])
 
 
+def test_a_target_that_refuses_us_makes_no_refused_write_of_it(shadow: Shadow) -> None:
+    shadow.world.ledger.mark_target("hubspot", up=False, reason="401")
+    shadow.target.always = sees(REFUSED)
+    shadow.world.clock.forward(TARGET.patience_seconds)
+    assert shadow.write().outcome is Outcome.WORKING
+    assert (shadow.row().version, shadow.row().status) == (1, Status.RESERVED)
+
+
 # -- in any order ------------------------------------------------------------------------------------------------------
 WHICH = st.integers(0, 1)
 ASKED = st.one_of(
