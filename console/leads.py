@@ -18,7 +18,7 @@ JsonOption = Annotated[bool, typer.Option("--json", help="for programs, as the A
 
 @app.command()
 def show(key: EventKey, as_json: JsonOption = False) -> None:
-    """Show a lead event and its mutations."""
+    """Show a lead event, its plan and its mutations."""
     from console.comparison import say_fields
     from console.tables import say, say_facts, say_json, say_table
     from leadproof.domain.errors import NotFound
@@ -37,11 +37,26 @@ def show(key: EventKey, as_json: JsonOption = False) -> None:
         say_json(answer)
         return
     mutations: list[dict[str, Any]] = answer.pop("mutations")
+    plan: dict[str, Any] | None = answer.pop("plan")
     say_facts(answer)
     say()
+    if plan is not None:
+        _say_plan(plan)
+        say()
     columns = ("mutation_key", "action_kind", "target_system", "status", "reason", "provider_record_id")
     say_table(columns, [[mutation[column] for column in columns] for mutation in mutations], title="Mutations")
     say_fields(standing)
+
+
+def _say_plan(plan: dict[str, Any]) -> None:
+    """What was proposed, and what the guard made of each action: a refused one is seen here and nowhere else."""
+    from console.tables import say_table
+
+    planner = plan["planner"]
+    by = " ".join(filter(None, (planner["kind"], planner["model"])))
+    columns = ("kind", "target_system", "target_object", "fields", "verdict", "why", "confidence", "reason")
+    rows = [[action[column] for column in columns] for action in plan["actions"]]
+    say_table(columns, rows, title=f"Plan by {by}: {plan['summary']}")
 
 
 @app.command()

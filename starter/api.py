@@ -91,13 +91,14 @@ class Api:
         )
 
     async def lead(self, event_key: str) -> JSONResponse:
-        """One lead event with its mutations."""
+        """One lead event with its mutations and its plan."""
         check_key(event_key)
         lead = await off_loop(lambda: self._ledger.lead(event_key))
         if lead is None:
             raise problems.not_found("no lead event stands under this key")
         mutations = await off_loop(lambda: self._ledger.mutations_of(event_key))
-        return JSONResponse(lead_answer(lead, mutations))
+        plan = await off_loop(lambda: self._ledger.plan_of(event_key, lead.policy_version))
+        return JSONResponse(lead_answer(lead, mutations, plan))
 
     async def mutation(self, mutation_key: str) -> JSONResponse:
         """One mutation with its three receipts."""

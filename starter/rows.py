@@ -9,6 +9,7 @@ from pydantic import BaseModel
 
 from leadproof.domain.events import Lead
 from leadproof.domain.mutation import Mutation
+from leadproof.domain.plan import RecordedPlan
 from leadproof.domain.steps import Receipts
 
 
@@ -17,8 +18,20 @@ def row(model: BaseModel) -> dict[str, Any]:
     return model.model_dump(mode="json")
 
 
-def lead_answer(lead: Lead, mutations: Iterable[Mutation]) -> dict[str, Any]:
-    return {**row(lead), "mutations": [row(mutation) for mutation in mutations]}
+def lead_answer(lead: Lead, mutations: Iterable[Mutation], plan: RecordedPlan | None) -> dict[str, Any]:
+    """A lead's row with its effects, and the plan that they come from, refused actions included."""
+    return {
+        **row(lead),
+        "mutations": [row(mutation) for mutation in mutations],
+        "plan": plan_answer(plan) if plan is not None else None,
+    }
+
+
+def plan_answer(plan: RecordedPlan) -> dict[str, Any]:
+    """What was proposed and what the guard said of each action; the lead as it was read is left out."""
+    kept = plan.model_dump(mode="json", include={"summary", "planner", "planned_at", "guarded"})
+    actions = [{**guarded.pop("action"), **guarded} for guarded in kept.pop("guarded")]
+    return {**kept, "actions": actions}
 
 
 def mutation_answer(receipts: Receipts) -> dict[str, Any]:

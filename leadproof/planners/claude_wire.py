@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import ssl
+import weakref
 from collections.abc import Iterable
 from typing import Any, Final
 
@@ -99,4 +100,7 @@ def _whole(response: httpx2.Response) -> bytes:
 
 def http_client() -> httpx2.Client:
     """A client for the SDK: one shared pool, nothing of the environment, no redirects."""
-    return httpx2.Client(transport=_Transport(), trust_env=False, follow_redirects=False)
+    transport = _Transport()
+    client = httpx2.Client(transport=transport, trust_env=False, follow_redirects=False)
+    weakref.finalize(client, transport.close)  # whoever forgets it leaves no socket open
+    return client

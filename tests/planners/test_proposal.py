@@ -10,10 +10,11 @@ from hypothesis import strategies as st
 from leadproof.domain.errors import MalformedPlan
 from leadproof.domain.guard import guard
 from leadproof.domain.plan import ActionKind, Plan, Verdict
-from leadproof.domain.records import FoundRecord
+from leadproof.domain.planning import TargetState, mutations_from
+from leadproof.domain.records import FoundRecord, LookUp, Presence
 from leadproof.planners.proposal import plan_of
 from tests.domain.samples import snapshot
-from tests.planners.samples import claude_policy
+from tests.planners.samples import a_lead, claude_policy
 
 POLICY = claude_policy()
 LEAD = snapshot(email="ana@acme.example", phone="+4930123456", first_name="Ana", company="Acme", country="DE")
@@ -151,6 +152,27 @@ def test_of_a_malformed_answer_nothing_is_repeated() -> None:
         read(an_answer({**an_action(), "ana@acme.example": "secret"}, secret_name=1))
     assert "secret" not in str(refused.value)
     assert "acme" not in str(refused.value)
+
+
+def reserved(plan: Plan) -> list[tuple[str, str]]:
+    """Keys and fingerprints of what a plan reserves."""
+    record = FoundRecord(record_id="123", fields={"owner": None})
+    target = TargetState(found=LookUp(presence=Presence.ONE, record=record), read_at=LEAD.read_at)
+    judged = guard(plan, POLICY, snapshot=LEAD, records={("hubspot", "contact"): record}, from_model=True)
+    made = mutations_from(a_lead(), judged, POLICY, {("hubspot", "contact"): target}, LEAD.read_at)
+    return [(one.mutation_key, one.fingerprint) for one in made]
+
+
+PROSE = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=200)
+
+
+@given(summary=PROSE, reason=PROSE, says=PROSE, confidence=st.floats(0.5, 1), turned=st.booleans())
+def test_no_prose_of_a_model_moves_a_key(summary: str, reason: str, says: str, confidence: float, turned: bool) -> None:
+    action = an_action(owner="dana", lead_status="NEW")
+    told = {**action, "reason": reason, "evidence": [{"field": "company", "says": says}]}
+    told["sets"] = action["sets"][::-1] if turned else action["sets"]
+    plan = read(an_answer(told, summary=summary, confidence=confidence))
+    assert reserved(plan) == reserved(read(an_answer(action)))
 
 
 JSON = st.recursive(

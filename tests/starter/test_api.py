@@ -48,6 +48,7 @@ async def test_a_lead_is_started_and_found_again(door: Door) -> None:
     assert shown["occurred_at"] == "2026-03-02T09:00:00Z"
     assert shown["lead"] == {"lead": {"email": "mira@example.com", "company": "Sample"}, "extra": {}}
     assert (shown["outcome"], shown["deliveries"], shown["mutations"]) == ("working", 2, [])
+    assert shown["plan"] is None
 
 
 async def test_another_payload_under_the_same_key_is_a_conflict(door: Door) -> None:
