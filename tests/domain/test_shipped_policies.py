@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -11,20 +10,11 @@ import pytest
 
 from leadproof.domain.policy import Policy
 from leadproof.domain.policy_text import check_against, parse_policy
-from leadproof.domain.records import Description, FieldDescription, OwnerDescription
 from tests.domain.samples import shipped
+from tests.domain.seed import described_seed
 
 ROOT = Path(__file__).parents[2]
 NAMES = ["default_policy.toml", "embedded_policy.toml"]
-PROPERTIES = {
-    "first_name": "firstname",
-    "last_name": "lastname",
-    "title": "jobtitle",
-    "region": "state",
-    "owner": "hubspot_owner_id",
-    "lifecycle_stage": "lifecyclestage",
-    "lead_status": "hs_lead_status",
-}
 
 
 @pytest.fixture(params=NAMES)
@@ -53,28 +43,7 @@ def _without_times(document: dict[str, Any]) -> dict[str, Any]:
 
 
 def test_it_fits_the_seed_of_the_local_hubspot(shipped_policy: Policy) -> None:
-    seed = json.loads((ROOT / "sandbox" / "seed" / "hubspot.json").read_text(encoding="utf-8"))
-    properties = {one["name"]: one for one in seed["properties"]}
-    names = {name for permission in shipped_policy.actions for name in (*permission.fields, *permission.compare_also)}
-    found = {name: properties.get(PROPERTIES.get(name, name)) for name in names}
-    description = Description(
-        system="hubspot",
-        account=str(seed["portal"]["portalId"]),
-        owners=tuple(
-            OwnerDescription(owner_id=one["id"], active=not one.get("archived", False)) for one in seed["owners"]
-        ),
-        fields={
-            name: FieldDescription(
-                name=one["name"],
-                options=tuple(option["value"] for option in one.get("options", ())),
-                writable=not one.get("readOnlyValue", False),
-            )
-            for name, one in found.items()
-            if one is not None
-        },
-    )
-
-    check_against(shipped_policy, description)
+    check_against(shipped_policy, described_seed(shipped_policy))
 
 
 def test_every_event_of_a_source_meets_a_rule(shipped_policy: Policy) -> None:
