@@ -7,6 +7,7 @@ from typing import Any
 import typer
 
 from console import (
+    catch_up,
     configuration,
     demo,
     doctor,
@@ -53,5 +54,6 @@ app.add_typer(mutations.app, name="mutation")
 app.add_typer(policy.app, name="policy")
 app.add_typer(reviews.app, name="review")
 app.add_typer(quarantine.app, name="quarantine")
+app.add_typer(catch_up.app, name="catch-up")
 app.add_typer(shadow.app, name="shadow")
 app.add_typer(ledger.app, name="ledger")

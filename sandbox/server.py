@@ -9,7 +9,7 @@ from contextlib import contextmanager
 import uvicorn
 from starlette.types import ASGIApp
 
-from sandbox.app import create_app
+from sandbox.app import SEARCH_LAG, create_app
 from sandbox.connection import Connection
 
 
@@ -28,10 +28,12 @@ def serve(host: str = "127.0.0.1", port: int = 0, *, portal_id: int | None = Non
 
 
 @contextmanager
-def running(host: str = "127.0.0.1", port: int = 0, *, portal_id: int | None = None) -> Iterator[str]:
+def running(
+    host: str = "127.0.0.1", port: int = 0, *, portal_id: int | None = None, search_lag: float = SEARCH_LAG
+) -> Iterator[str]:
     """Serve in a thread for as long as the context lasts; gives the address."""
     with _bound(host, port) as listener:
-        server = _server(create_app(portal_id=portal_id))
+        server = _server(create_app(portal_id=portal_id, search_lag=search_lag))
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, name="sandbox", daemon=True)
         thread.start()
         try:

@@ -16,8 +16,11 @@ from activities.source import SourceActivities
 from activities.sweep import SweepActivities
 from leadproof.clock import SystemClock
 from leadproof.crm.hubspot import HubSpotCrm
+from leadproof.crm.hubspot_candidates import HubSpotCandidates
+from leadproof.crm.hubspot_client import HubSpotClient
 from leadproof.crm.hubspot_diagnosis import HubSpotDiagnosis
 from leadproof.crm.hubspot_fields import HubSpotFields
+from leadproof.crm.hubspot_patience import PatientQuestions
 from leadproof.domain.diagnosis import OurField
 from leadproof.domain.environment import SHADOW
 from leadproof.domain.errors import ConfigurationRefused
@@ -28,7 +31,7 @@ from leadproof.domain.records import Description
 from leadproof.ledger.engine import connect
 from leadproof.ledger.schema import check
 from leadproof.ledger.store import SqlLedger
-from leadproof.ports import Crm, CrmDiagnosis
+from leadproof.ports import Candidates, Crm, CrmDiagnosis
 from leadproof.rulebook import Rulebook
 from leadproof.settings import Settings
 from leadproof.shadow import ReadOnly
@@ -122,6 +125,32 @@ def _hubspot_token(settings: Settings) -> Callable[[], str]:
     if settings.hubspot_token is None:
         raise ConfigurationRefused("HubSpot has no access token; set LEADPROOF_HUBSPOT_TOKEN")
     return settings.hubspot_token.get_secret_value
+
+
+def hubspot_candidates(settings: Settings, policy: Policy) -> Candidates:
+    """The contacts of the settings' HubSpot, as a catch-up finds them.
+
+    Raises:
+        ConfigurationRefused: there is no access token, or the policy does not name HubSpot as a target.
+    """
+    target = policy.targets.get(HUBSPOT)
+    if target is None:
+        raise ConfigurationRefused("the policy has no [target.hubspot], which says how long HubSpot may take to answer")
+    client = HubSpotClient(
+        token=_hubspot_token(settings),
+        base_url=settings.hubspot_base_url,
+        connect_timeout=target.connect_timeout_seconds,
+    )
+    return HubSpotCandidates(PatientQuestions(client, call_timeout=target.call_timeout_seconds))
+
+
+def watched_properties(policy: Policy) -> tuple[str, ...]:
+    """HubSpot's properties whose changes the policy acts on; where it acts on all, those that we have a field for."""
+    kind = policy.event_kind(HUBSPOT, "contact.propertyChange")
+    if kind is None:
+        return ()
+    target = policy.targets.get(HUBSPOT)
+    return kind.properties or HubSpotFields(target.fields if target is not None else None).properties()
 
 
 def crms_of(settings: Settings, policy: Policy) -> dict[str, Crm]:

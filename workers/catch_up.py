@@ -1,0 +1,83 @@
+"""A catch-up as a command runs it: everything opened from the settings, and closed again."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import datetime
+
+from leadproof.clock import SystemClock
+from leadproof.domain.errors import ConfigurationRefused
+from leadproof.domain.policy import Policy
+from leadproof.ports import Candidates, Ledger
+from leadproof.settings import Settings, check_mode
+from starter import catch_up
+from starter.admission import source_fields
+from starter.catch_up import Admit, Report
+from starter.intake import Intake
+from workers.compose import HUBSPOT, hubspot_candidates, open_ledger, read_policy, watched_properties
+from workers.connect import connect
+
+CONNECT_SECONDS = 5.0
+
+
+async def hubspot(
+    settings: Settings, *, since: datetime, until: datetime | None, dry_run: bool, report: Report
+) -> None:
+    """Admit what happened to HubSpot's contacts within a time and no delivery brought.
+
+    Args:
+        since, until: both inclusive; without `until` up to now.
+        dry_run: only tell what would become of each event; then no Temporal is needed.
+        report: counts as it goes.
+
+    Raises:
+        ConfigurationRefused, PolicyRefused, LedgerOutdated: what it needs is not right, or HubSpot is out of reach.
+        LedgerUnavailable, TemporalUnavailable: no answer for a while; the same again completes it.
+    """
+    check_mode(settings)
+    policy = read_policy(settings.policy)
+    if not any(kind.source == HUBSPOT for kind in policy.events):
+        raise ConfigurationRefused("the policy acts on no event of HubSpot, so there is nothing to catch up on")
+    candidates = hubspot_candidates(settings, policy)
+    try:
+        ledger = open_ledger(settings)
+        try:
+            account = await _account(candidates, settings)
+            await catch_up.catch_up_hubspot(
+                candidates,
+                await _admit(settings, policy, ledger, dry_run=dry_run),
+                account=account,
+                properties=watched_properties(policy),
+                since=since,
+                until=until,
+                report=report,
+            )
+        finally:
+            ledger.close()
+    finally:
+        candidates.close()
+
+
+async def _account(candidates: Candidates, settings: Settings) -> str:
+    account, expected = await asyncio.to_thread(candidates.account), settings.hubspot_portal_id
+    if expected is not None and account != expected:
+        raise ConfigurationRefused(
+            f"the HubSpot token opens account {account}, LEADPROOF_HUBSPOT_PORTAL_ID names {expected}"
+        )
+    return account
+
+
+async def _admit(settings: Settings, policy: Policy, ledger: Ledger, *, dry_run: bool) -> Admit:
+    fields = source_fields(policy)
+    if dry_run:
+        return catch_up.foretelling(ledger=ledger, policy=policy, settings=settings, fields=fields)
+    ledger.load_policy(policy)
+    intake = Intake(
+        settings=settings,
+        ledger=ledger,
+        client=await connect(settings, patience_seconds=CONNECT_SECONDS),
+        policy=policy,
+        clock=SystemClock(),
+        fields=fields,
+    )
+    return catch_up.admitting(intake)
