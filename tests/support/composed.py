@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import yaml  # type: ignore[import-untyped]
+import yaml  # type: ignore[import-untyped]  # ships no annotations
 from dotenv import dotenv_values
 
 ROOT = Path(__file__).parents[2]
