@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 from leadproof.domain.policy import Policy
@@ -36,19 +37,25 @@ def planners_of(settings: Settings, policy: Policy) -> dict[str, Planner]:
 
 
 def check_planners(settings: Settings, policy: Policy) -> None:
-    """Ask for the models that the policy names, before a worker takes leads for them.
+    """Ask for the models that the policy names, before a worker takes leads for them; what is not clear is logged.
 
     Raises:
         ConfigurationRefused: a setting is missing, the key is not accepted, or a model is not there any more.
     """
+    for said in unclear(settings, policy):
+        log.warning("%s", said)
+
+
+def unclear(settings: Settings, policy: Policy) -> tuple[str, ...]:
+    """What is not clear about the models that the policy names, or not right for ever; a sentence each.
+
+    Raises:
+        ConfigurationRefused: as for `check_planners`.
+    """
     if not policy.plans_with("claude"):
-        return
-    claude = _claude(settings)
-    try:
-        for said in claude.check(policy):
-            log.warning("%s", said)
-    finally:
-        claude.close()
+        return ()
+    with closing(_claude(settings)) as claude:
+        return claude.check(policy)
 
 
 def _claude(settings: Settings) -> ClaudePlanner:

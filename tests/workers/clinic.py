@@ -56,6 +56,7 @@ class Clinic:
             "policy": str(folder / "policy.toml"),
             "ledger_url": f"sqlite:///{folder / 'ledger.db'}",
             "hubspot_base_url": f"{address}/hubspot",
+            "anthropic_base_url": f"{address}/anthropic",
             "temporal_address": "127.0.0.1:1",
         }
         self.write_policy()

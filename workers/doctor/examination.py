@@ -8,7 +8,7 @@ from leadproof.clock import SystemClock
 from leadproof.domain.errors import ConfigurationRefused
 from leadproof.ports import Clock
 from leadproof.settings import Settings
-from workers.doctor import configuration, ledger, targets, temporal
+from workers.doctor import configuration, ledger, planner, targets, temporal
 from workers.doctor.report import Offer, Report
 
 
@@ -48,12 +48,14 @@ async def _examined(read_settings: Callable[[], Settings], clock: Clock) -> Repo
     except ConfigurationRefused as error:
         report.wrong(configuration.SETTINGS, str(error), "`leadproof config` lists every setting and its meaning")
         configuration.without_settings(report)
+        planner.without_settings(report)
         ledger.without_settings(report)
         report.skip("the settings cannot be read", "targets")
         temporal.without_settings(report)
         return report
     report.ok(configuration.SETTINGS, "they can be read")
     policy = configuration.examine(settings, report)
+    await planner.examine(settings, policy, report)
     with report.guarded("ledger"):
         await ledger.examine(settings, policy, report)
     with report.guarded("targets"):
