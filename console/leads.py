@@ -32,7 +32,7 @@ def show(key: EventKey, as_json: JsonOption = False) -> None:
     if lead is None:
         raise NotFound(f"no lead event stands under {event_key}")
     standing = ledger.mutations_of(event_key)
-    answer = lead_answer(lead, standing)
+    answer = lead_answer(lead, standing, ledger.plan_of(event_key, lead.policy_version))
     if as_json:
         say_json(answer)
         return
