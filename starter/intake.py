@@ -31,6 +31,9 @@ from starter.admission import (
 from starter.off_loop import off_loop
 from starter.start import Started, TemporalUnavailable, start_lead
 
+DELIVERY_SECONDS: Final = 4.0
+"""The one deadline of a delivery, for its rows (2 s of it) and all its starts; HubSpot gives up after 5 s."""
+
 _STARTS_AT_ONCE: Final = 20
 _LONGEST_REASON: Final = 300
 _log = logging.getLogger(__name__)
@@ -162,7 +165,14 @@ class Intake:
             return admitted
 
         if folds or (held and keep_unusable):
-            for one in await self._started(await off_loop(store)):
+            try:
+                async with asyncio.timeout(DELIVERY_SECONDS):
+                    started = await self._started(await off_loop(store))
+            except TimeoutError:
+                raise TemporalUnavailable(
+                    f"the delivery's runs were not all started within {DELIVERY_SECONDS:g} s"
+                ) from None
+            for one in started:
                 taken.update(one)
         return [taken[position] for position in range(len(readings))]
 
@@ -183,6 +193,7 @@ class Intake:
         return Arrival(event=fold.event, deliveries=len(fold.positions), echo_of=echo_of)
 
     async def _started(self, admitted: Sequence[tuple[_Fold, Admission]]) -> list[dict[int, Taken]]:
+        """Start the runs; the first that Temporal does not start ends the others, which a redelivery starts."""
         slots = asyncio.Semaphore(_STARTS_AT_ONCE)
 
         async def one(fold: _Fold, admission: Admission) -> dict[int, Taken]:
@@ -194,15 +205,15 @@ class Intake:
                 for position in fold.positions
             }
 
-        outcomes = await asyncio.gather(*(one(*pair) for pair in admitted), return_exceptions=True)
-        done: list[dict[int, Taken]] = []
-        for outcome in outcomes:
-            if isinstance(outcome, TemporalUnavailable):
-                _log.warning("a run was not started: %s", outcome)
-            if isinstance(outcome, BaseException):
-                raise outcome
-            done.append(outcome)
-        return done
+        try:
+            async with asyncio.TaskGroup() as group:
+                tasks = [group.create_task(one(*pair)) for pair in admitted]
+        except BaseExceptionGroup as errors:
+            first = errors.exceptions[0]
+            if isinstance(first, TemporalUnavailable):
+                _log.warning("a run was not started: %s", first)
+            raise first from None
+        return [task.result() for task in tasks]
 
     async def _result(self, event: LeadEvent, admission: Admission) -> Result:
         match admission.kind:

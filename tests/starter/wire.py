@@ -1,4 +1,4 @@
-"""A wire between a client and its server that a test can cut and mend."""
+"""A wire between a client and its server that a test can cut, stall, slow down and mend."""
 
 from __future__ import annotations
 
@@ -8,13 +8,20 @@ from contextlib import asynccontextmanager, suppress
 
 
 class Wire:
-    """Forwards bytes both ways until it is cut; while it is, connections are closed at once."""
+    """Forwards bytes both ways until it is cut; while it is, connections are closed at once.
+
+    Attributes:
+        delay: seconds that the server's bytes take longer.
+    """
 
     def __init__(self, target: str) -> None:
         self._host, _, port = target.rpartition(":")
         self._port = int(port)
         self._cut = False
         self._open: set[asyncio.StreamWriter] = set()
+        self._flowing = asyncio.Event()
+        self._flowing.set()
+        self.delay = 0.0
         self.address = ""
 
     def cut(self) -> None:
@@ -22,8 +29,14 @@ class Wire:
         for writer in list(self._open):
             writer.transport.abort()
 
+    def stall(self) -> None:
+        """Let connections stand and nothing through, as a server that is stopped does."""
+        self._flowing.clear()
+
     def mend(self) -> None:
         self._cut = False
+        self._flowing.set()
+        self.delay = 0.0
 
     async def join(self, near_reader: asyncio.StreamReader, near: asyncio.StreamWriter) -> None:
         """Serve one connection."""
@@ -33,19 +46,21 @@ class Wire:
         far_reader, far = await asyncio.open_connection(self._host, self._port)
         self._open |= {near, far}
         try:
-            await asyncio.gather(_pump(near_reader, far), _pump(far_reader, near))
+            await asyncio.gather(self._pump(near_reader, far), self._pump(far_reader, near, slow=True))
         finally:
             self._open -= {near, far}
             for writer in (near, far):
                 writer.transport.abort()
 
-
-async def _pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    with suppress(ConnectionError):
-        while data := await reader.read(65_536):
-            writer.write(data)
-            await writer.drain()
-    writer.close()
+    async def _pump(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, *, slow: bool = False) -> None:
+        with suppress(ConnectionError):
+            while data := await reader.read(65_536):
+                await self._flowing.wait()
+                if slow:
+                    await asyncio.sleep(self.delay)
+                writer.write(data)
+                await writer.drain()
+        writer.close()
 
 
 @asynccontextmanager
