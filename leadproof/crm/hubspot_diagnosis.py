@@ -16,13 +16,13 @@ from leadproof.crm.hubspot_question import ask
 from leadproof.deadline import Deadline, Response
 from leadproof.domain.diagnosis import FieldPresence, FieldState, Opened, OurField, Permissions, ServerTime
 
-SCOPES: Final = (
+SCOPES_TO_READ: Final = (
     "crm.objects.contacts.read",
-    "crm.objects.contacts.write",
     "crm.schemas.contacts.read",
     "crm.objects.owners.read",
 )
 """By HubSpot's list of scopes: contacts, their property definitions, and the owners whom the policy names."""
+SCOPES_TO_WRITE: Final = ("crm.objects.contacts.write",)
 SCOPES_TO_CREATE: Final = ("crm.schemas.contacts.write",)
 
 _OBJECT: Final = "contacts"
@@ -142,7 +142,8 @@ def _time(date: str | None) -> ServerTime | None:
 def _permissions(told: Any, _: Response) -> Permissions:
     app = told.get("appId")
     return Permissions(
-        needed=SCOPES,
+        needed=SCOPES_TO_READ,
+        to_write=SCOPES_TO_WRITE,
         to_create=SCOPES_TO_CREATE,
         granted=frozenset(str(scope) for scope in told["scopes"]),
         app=str(app) if app is not None else None,

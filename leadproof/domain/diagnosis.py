@@ -52,8 +52,9 @@ class Permissions(BaseModel):
     """What credentials may do, in the target's own words.
 
     Attributes:
-        needed: without these a worker cannot do its work.
-        to_create: needed beside them to create our fields.
+        needed: without these a worker cannot read what it has to.
+        to_write: needed beside them to write; in shadow mode nothing is written.
+        to_create: needed to create our fields.
         granted: `None` where the target does not tell.
         app: id of the app that the credentials belong to, where the target tells.
     """
@@ -61,6 +62,7 @@ class Permissions(BaseModel):
     model_config = _FROZEN
 
     needed: tuple[str, ...]
+    to_write: tuple[str, ...] = ()
     to_create: tuple[str, ...] = ()
     granted: frozenset[str] | None = None
     app: str | None = None

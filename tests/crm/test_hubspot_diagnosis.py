@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from leadproof.crm.hubspot_diagnosis import SCOPES, HubSpotDiagnosis
+from leadproof.crm.hubspot_diagnosis import SCOPES_TO_READ, HubSpotDiagnosis
 from leadproof.domain.diagnosis import FieldPresence, FieldState, OurField, ServerTime
 from leadproof.domain.errors import ConfigurationRefused
 from tests.crm.hostile import Hostile, Line, says
@@ -50,7 +50,7 @@ def test_account_scopes_and_properties(diagnosis: HubSpotDiagnosis, sandbox: Con
     assert opened.time is not None
     assert abs(opened.time.earliest - datetime.now(UTC)) < timedelta(seconds=5)
     permissions = diagnosis.permissions()
-    assert (permissions.app, permissions.lacking(SCOPES)) == ("54321", [])
+    assert (permissions.app, permissions.lacking(SCOPES_TO_READ)) == ("54321", [])
     assert diagnosis.our_fields() == (
         FieldState(
             field=OurField.EXTERNAL_ID,
@@ -86,7 +86,7 @@ def test_the_token_is_asked_about_in_header_and_body(server: Hostile, diagnosis_
     (request,) = server.requests
     assert {name.lower(): value for name, value in request.headers.items()}["authorization"] == "Bearer any"
     assert request.json() == {"tokenKey": "any"}
-    assert (permissions.app, permissions.lacking(SCOPES)) == (None, list(SCOPES))
+    assert (permissions.app, permissions.lacking(SCOPES_TO_READ)) == (None, list(SCOPES_TO_READ))
 
 
 NOON = datetime(2026, 11, 30, 12, tzinfo=UTC)

@@ -85,7 +85,17 @@ async def test_scopes_that_lack_are_named(clinic: Clinic) -> None:
     answers(clinic, "token.read", {"hubId": 62515, "appId": 54321, "scopes": granted})
     state, text = said(found(await examined(clinic), "hubspot.permissions"))
     assert state is State.WRONG
-    assert "lacks crm.objects.contacts.write, crm.objects.owners.read" in text
+    assert "lacks crm.objects.owners.read, crm.objects.contacts.write" in text
+
+
+async def test_shadow_mode_needs_no_scope_to_write(clinic: Clinic) -> None:
+    granted = ["crm.objects.contacts.read", "crm.schemas.contacts.read", "crm.objects.owners.read"]
+    for mode, expected in (("shadow", State.WARN), ("live", State.WRONG)):
+        answers(clinic, "token.read", {"hubId": 62515, "appId": 54321, "scopes": granted})
+        report = await examined(clinic, mode=mode, environment=mode)
+        state, text = said(found(report, "hubspot.permissions"))
+        assert state is expected
+        assert "lacks crm.objects.contacts.write" in text
 
 
 async def test_a_scope_that_only_creating_needs_is_no_fault(clinic: Clinic) -> None:

@@ -14,6 +14,7 @@ from functools import partial
 from typing import Final
 
 from leadproof.domain.diagnosis import FieldPresence, FieldState, Opened, OurField, Permissions
+from leadproof.domain.environment import SHADOW
 from leadproof.domain.errors import ConfigurationRefused
 from leadproof.domain.plan import TargetObject
 from leadproof.domain.policy import Policy
@@ -38,6 +39,7 @@ class Target:
         token, account, app: the variables that name credentials, account and app.
         expected_account, expected_app: what they say.
         names: the variables that name our two fields.
+        writes: whether this deployment writes to it; in shadow mode it does not.
         examined: opens it for the questions of an examination; raises `ConfigurationRefused`.
         describe: what it says of itself, in the words of a policy that names it; raises `ConfigurationRefused`.
     """
@@ -50,6 +52,7 @@ class Target:
     expected_account: str | None
     expected_app: str | None
     names: dict[OurField, str]
+    writes: bool
     examined: Callable[[], CrmDiagnosis]
     describe: Callable[[Policy], Description]
 
@@ -81,6 +84,7 @@ def _hubspot(settings: Settings, policy: Policy | None) -> Target:
             OurField.EXTERNAL_ID: "LEADPROOF_HUBSPOT_EXTERNAL_ID_PROPERTY",
             OurField.MARKER: "LEADPROOF_HUBSPOT_MARKER_PROPERTY",
         },
+        writes=settings.mode != SHADOW,
         examined=partial(compose.hubspot_diagnosis, settings, policy),
         describe=partial(_describe_hubspot, settings),
     )
@@ -147,9 +151,13 @@ def _permissions(target: Target, diagnosis: CrmDiagnosis, report: Report) -> Non
         report.warn(check, says, "compare its scopes with those in docs/hubspot.md")
         report.skip(f"{target.title} does not tell whose the token is", app)
         return
-    lacking, to_create = permissions.lacking(permissions.needed), permissions.lacking(permissions.to_create)
-    if lacking:
-        report.wrong(check, f"the token lacks {', '.join(lacking)}", "give its app these scopes")
+    lacking, to_write = permissions.lacking(permissions.needed), permissions.lacking(permissions.to_write)
+    to_create = permissions.lacking(permissions.to_create)
+    if lacking or (to_write and target.writes):
+        report.wrong(check, f"the token lacks {', '.join([*lacking, *to_write])}", "give its app these scopes")
+    elif to_write:
+        says = f"the token lacks {', '.join(to_write)}, which shadow mode does not need"
+        report.warn(check, says, "give its app these scopes before you go live")
     elif to_create:
         report.ok(check, f"it has all that a worker needs; to create properties it would need {', '.join(to_create)}")
     else:

@@ -49,10 +49,10 @@ async def examine(settings: Settings, policy: Policy | None, clock: Clock, repor
     try:
         async with asyncio.timeout(_CONNECT_SECONDS):
             client = await connect(settings, patience_seconds=0)
-    except (ConfigurationRefused, TimeoutError) as error:
-        late = f"nothing answers at {settings.temporal_address} within {_CONNECT_SECONDS:g} s"
+    except (ConfigurationRefused, TimeoutError):
+        says = f"no Temporal server answers us at {settings.temporal_address}"
         do = "start it, or set LEADPROOF_TEMPORAL_ADDRESS, LEADPROOF_TEMPORAL_TLS and LEADPROOF_TEMPORAL_API_KEY"
-        report.wrong(REACHABLE, str(error) or late, do)
+        report.wrong(REACHABLE, says, do)
         report.skip("Temporal cannot be reached", NAMESPACE, *_IN_A_NAMESPACE)
         return
     report.ok(REACHABLE, f"it answers at {settings.temporal_address}")
