@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -27,7 +28,7 @@ def test_the_policy_at_the_root_is_the_default_one() -> None:
 
 
 def test_versions() -> None:
-    assert [parse_policy(shipped(name)).version for name in NAMES] == ["2026-11-30.1", "embedded-1"]
+    assert [parse_policy(shipped(name)).version for name in NAMES] == ["2026-11-30.2", "embedded-1"]
 
 
 def test_the_embedded_policy_differs_in_nothing_but_its_times() -> None:
@@ -44,6 +45,18 @@ def _without_times(document: dict[str, Any]) -> dict[str, Any]:
 
 def test_it_fits_the_seed_of_the_local_hubspot(shipped_policy: Policy) -> None:
     check_against(shipped_policy, described_seed(shipped_policy))
+
+
+def test_claude_can_be_let_in_by_taking_the_comment_away() -> None:
+    before, claude, after = re.split(r"(?=# \[claude\])|(?=# ---- How long)", shipped("default_policy.toml"))
+    taken_away = re.sub(r"^# ?", "", claude, flags=re.MULTILINE)
+    text = f"{before}{taken_away}{after}".replace('"form.submitted"', '"form.submitted"\nplanner = "claude"')
+
+    policy = parse_policy(text)
+
+    assert policy.planner_of("website", "form.submitted") == "claude"
+    assert [approval.name for approval in policy.approvals] == ["big-account", "unsure"]
+    assert not {"email", "phone", "first_name", "last_name"} & set(policy.claude.shows if policy.claude else ["email"])
 
 
 def test_every_event_of_a_source_meets_a_rule(shipped_policy: Policy) -> None:
