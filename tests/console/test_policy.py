@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -218,6 +219,18 @@ class TestTest:
         (action,) = told["actions"]
         assert (action["kind"], action["verdict"], action["queue"]) == ("create", "for_a_person", "enterprise")
         assert action["fields"]["country"] == "DE"
+
+    def test_nothing_is_opened_and_nothing_is_left_behind(
+        self, leadproof: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        policy, lead = written(tmp_path, DEFAULT), written(tmp_path, json.dumps(LEAD), "lead.json")
+
+        def no_network(*_: Any, **__: Any) -> None:
+            raise AssertionError("a trial opened a connection")
+
+        monkeypatch.setattr(socket, "socket", no_network)
+        assert leadproof("policy", "test", policy, "--lead", lead).status == 0
+        assert sorted(path.name for path in tmp_path.iterdir()) == ["lead.json", "policy.toml"]
 
     def test_a_policy_with_faults_is_not_tried(self, leadproof: Command, tmp_path: Path) -> None:
         policy = written(tmp_path, changed('queue = "enterprise"', VIP))
