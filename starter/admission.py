@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any, Final, Protocol
 
 from leadproof.crm.hubspot_fields import HubSpotFields
@@ -15,12 +15,18 @@ from leadproof.domain.field_catalog import CATALOG
 from leadproof.domain.policy import Policy
 from leadproof.inbound import hubspot
 from leadproof.inbound.reading import Ignored, Reading, Unusable
+from leadproof.inbound.signatures import TOLERANCE_SECONDS
 from leadproof.ports import Ledger
 from leadproof.settings import Settings
 
 MALFORMED: Final = "malformed"
 FOREIGN_ACCOUNT: Final = "foreign_account"
 CONFLICT: Final = "conflict"
+FUTURE: Final = "future"
+
+CLOCK_MARGIN: Final = timedelta(seconds=TOLERANCE_SECONDS)
+"""How far ahead of our clock an event's time may lie: as far as a signature's, so that a source whose deliveries are
+accepted has its events accepted, too. An event of the year 2999 would supersede every later one of its record."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +41,7 @@ class HeldBack:
     """An event that can't be used.
 
     Attributes:
-        reason: `malformed` or `foreign_account`.
+        reason: `malformed`, `foreign_account` or `future`.
         why: one sentence, without values.
     """
 
@@ -69,19 +75,19 @@ def source_fields(policy: Policy) -> dict[str, SourceFields]:
 
 
 def judge_reading(
-    reading: Reading, *, policy: Policy, settings: Settings, fields: Mapping[str, SourceFields]
+    reading: Reading, *, policy: Policy, settings: Settings, fields: Mapping[str, SourceFields], now: datetime
 ) -> tuple[LeadEvent, SourceEvent] | LeftAlone | HeldBack:
     """Decide at the door what one reading of a delivery is; see `judge`."""
     if isinstance(reading, Ignored):
         return LeftAlone("nothing that happens to a lead's own record")
     if isinstance(reading, Unusable):
         return HeldBack(MALFORMED, reading.why)
-    judged = judge(reading.event, policy=policy, settings=settings, fields=fields)
+    judged = judge(reading.event, policy=policy, settings=settings, fields=fields, now=now)
     return (judged, reading.event) if isinstance(judged, LeadEvent) else judged
 
 
 def judge(
-    event: SourceEvent, *, policy: Policy, settings: Settings, fields: Mapping[str, SourceFields]
+    event: SourceEvent, *, policy: Policy, settings: Settings, fields: Mapping[str, SourceFields], now: datetime
 ) -> LeadEvent | LeftAlone | HeldBack:
     """Decide at the door what an event is.
 
@@ -89,6 +95,7 @@ def judge(
 
     Args:
         fields: per source system that is a target too, its names of our fields.
+        now: our clock; an event that says it occurs later is held back.
     """
     if not _is_ours(event, settings):
         return HeldBack(FOREIGN_ACCOUNT, "the event names another account than this deployment's")
@@ -97,6 +104,10 @@ def judge(
         return LeftAlone("the policy names no such event kind")
     if kind.properties and event.changed_field not in kind.properties:
         return LeftAlone("the policy does not name the property that changed")
+    if event.occurred_at > now + CLOCK_MARGIN:
+        return HeldBack(
+            FUTURE, f"occurred_at: more than {CLOCK_MARGIN.total_seconds() / 60:g} minutes ahead of the clock here"
+        )
     scope = kind.scope_at(event.occurred_at)
     if scope is Scope.EVENT and event.occurrence is None:
         return HeldBack(MALFORMED, "occurrence: needed, since this event kind counts once per event")

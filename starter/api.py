@@ -14,6 +14,7 @@ from leadproof.domain.policy import Policy
 from leadproof.inbound import standard
 from leadproof.ports import Ledger
 from starter import problems
+from starter.admission import CONFLICT
 from starter.auth import Tokens
 from starter.bodies import check_json, raw_body
 from starter.intake import Intake, Result
@@ -80,7 +81,7 @@ class Api:
             reading = standard.parse_event(draft.body, source=name)
         except MalformedDelivery as error:
             raise problems.malformed(str(error)) from None
-        (taken,) = await self._intake.take([reading], source=name, digest=digest(body), keep_unusable=False)
+        (taken,) = await self._intake.take([reading], source=name, digest=digest(body), keep={CONFLICT})
         self._metrics.events(name, {taken.result.value: 1})
         if taken.event_key is None:
             raise problems.malformed(taken.why or "the event cannot be used")

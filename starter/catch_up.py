@@ -16,7 +16,7 @@ from leadproof.domain.policy import Policy
 from leadproof.inbound import hubspot, hubspot_catch_up
 from leadproof.inbound.reading import Reading
 from leadproof.ledger.admission import ERASED
-from leadproof.ports import Candidates, Ledger
+from leadproof.ports import Candidates, Clock, Ledger
 from leadproof.settings import Settings
 from starter.admission import HeldBack, LeftAlone, SourceFields, echo_at_the_door, judge_reading
 from starter.intake import Intake, Result
@@ -108,12 +108,14 @@ def admitting(intake: Intake, *, pauses: Sequence[float] = PAUSES) -> Admit:
     return admit
 
 
-def foretelling(*, ledger: Ledger, policy: Policy, settings: Settings, fields: Mapping[str, SourceFields]) -> Admit:
+def foretelling(
+    *, ledger: Ledger, policy: Policy, settings: Settings, fields: Mapping[str, SourceFields], clock: Clock
+) -> Admit:
     """What `admitting` would make of an event, by the ledger alone: nothing is stored and nothing is started."""
     foretold: dict[str, str] = {}
 
     def ask(reading: Reading) -> Result:
-        judged = judge_reading(reading, policy=policy, settings=settings, fields=fields)
+        judged = judge_reading(reading, policy=policy, settings=settings, fields=fields, now=clock.now())
         if isinstance(judged, LeftAlone):
             return Result.IGNORED
         if isinstance(judged, HeldBack):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
@@ -21,6 +21,8 @@ from leadproof.ports import Clock, Ledger
 from leadproof.settings import Settings
 from starter.admission import (
     CONFLICT,
+    FOREIGN_ACCOUNT,
+    FUTURE,
     MALFORMED,
     HeldBack,
     LeftAlone,
@@ -36,6 +38,10 @@ DELIVERY_SECONDS: Final = 4.0
 
 _STARTS_AT_ONCE: Final = 20
 _LONGEST_REASON: Final = 300
+
+KEPT: Final = frozenset({MALFORMED, FOREIGN_ACCOUNT, FUTURE, CONFLICT})
+"""Why an event is put into quarantine, unless a caller says otherwise."""
+
 _log = logging.getLogger(__name__)
 
 
@@ -56,12 +62,14 @@ class Taken:
 
     Attributes:
         why: one sentence, where it was ignored or quarantined.
+        reason: the name of why it is held back.
     """
 
     result: Result
     event_key: str | None = None
     workflow_id: str | None = None
     why: str | None = None
+    reason: str | None = None
 
 
 def tally(taken: Sequence[Taken]) -> dict[str, int]:
@@ -109,8 +117,7 @@ class Intake:
         *,
         source: str,
         digest: str,
-        keep_unusable: bool = True,
-        keep_conflicts: bool = True,
+        keep: Collection[str] = KEPT,
     ) -> list[Taken]:
         """Store every event and start its run; nothing is acknowledged before both are done.
 
@@ -120,8 +127,8 @@ class Intake:
             readings: the events of the delivery, in its order.
             source: source system of the delivery.
             digest: SHA-256 of the delivery's bytes, for the quarantine.
-            keep_unusable: put what can't be used into quarantine; not where its sender is told instead.
-            keep_conflicts: put conflicts into quarantine; not where the event comes from there.
+            keep: the reasons for which an event goes into quarantine; without its reason there where its sender is
+                told instead, or where the event comes from there.
 
         Returns:
             One per event, in order.
@@ -132,13 +139,15 @@ class Intake:
         taken: dict[int, Taken] = {}
         folds: dict[tuple[str, str], _Fold] = {}
         held: dict[int, str] = {}
+        now = self._clock.now()
         for position, reading in enumerate(readings):
-            verdict = judge_reading(reading, policy=self._policy, settings=self._settings, fields=self._fields)
+            verdict = judge_reading(reading, policy=self._policy, settings=self._settings, fields=self._fields, now=now)
             if isinstance(verdict, LeftAlone):
                 taken[position] = Taken(Result.IGNORED, why=verdict.why)
             elif isinstance(verdict, HeldBack):
-                taken[position] = Taken(Result.QUARANTINED, why=verdict.why)
-                held[position] = _reason(verdict)
+                taken[position] = Taken(Result.QUARANTINED, why=verdict.why, reason=verdict.reason)
+                if verdict.reason in keep:
+                    held[position] = _reason(verdict)
             else:
                 event, source_event = verdict
                 fold = folds.setdefault((event.event_key, event.fingerprint), _Fold(event, source_event))
@@ -151,20 +160,20 @@ class Intake:
                 source_system=source,
                 reason=reason,
                 body=strict_json.text_of(readings[position].body),
-                received_at=self._clock.now(),
+                received_at=now,
             )
 
         def store() -> list[tuple[_Fold, Admission]]:
             admitted = self._admit(list(folds.values()))
-            kept = dict(held) if keep_unusable else {}
+            kept = dict(held)
             for fold, admission in admitted:
-                if keep_conflicts and admission.kind is AdmissionKind.CONFLICT:
+                if CONFLICT in keep and admission.kind is AdmissionKind.CONFLICT:
                     kept.update(dict.fromkeys(fold.positions, CONFLICT))
             if kept:
                 self._ledger.quarantine([entry(position, reason) for position, reason in sorted(kept.items())])
             return admitted
 
-        if folds or (held and keep_unusable):
+        if folds or held:
             try:
                 async with asyncio.timeout(DELIVERY_SECONDS):
                     started = await self._started(await off_loop(store))

@@ -66,8 +66,7 @@ class Quarantine:
             [_reading(entry)],
             source=entry.source_system,
             digest=delivery_digest,
-            keep_unusable=False,
-            keep_conflicts=False,
+            keep=(),
         )
         self._metrics.events(entry.source_system, {taken.result.value: 1})
         if taken.result in _STILL_UNUSABLE:

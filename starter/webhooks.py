@@ -16,6 +16,7 @@ from leadproof.inbound.signatures import HubSpotSignature, InvalidSignature, Sta
 from leadproof.ports import Clock
 from leadproof.settings import Settings
 from starter import problems
+from starter.admission import CONFLICT, FUTURE
 from starter.bodies import check_json, raw_body
 from starter.intake import Intake, Result, Taken, tally
 from starter.metrics import Metrics
@@ -97,8 +98,9 @@ class Webhooks:
         async def take(body: bytes) -> list[Taken]:
             signature.verify(request.headers, body=body, now=self._clock.now())
             reading = standard.parse(body, source=source)
-            taken = await self._intake.take([reading], source=source, digest=digest(body), keep_unusable=False)
-            if taken[0].result is Result.QUARANTINED:
+            keep = {FUTURE, CONFLICT}  # a later delivery of the same would be as malformed as this one
+            taken = await self._intake.take([reading], source=source, digest=digest(body), keep=keep)
+            if taken[0].result is Result.QUARANTINED and taken[0].reason not in keep:
                 raise MalformedDelivery(taken[0].why or "it cannot be used")
             return taken
 

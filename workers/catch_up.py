@@ -68,16 +68,16 @@ async def _account(candidates: Candidates, settings: Settings) -> str:
 
 
 async def _admit(settings: Settings, policy: Policy, ledger: Ledger, *, dry_run: bool) -> Admit:
-    fields = source_fields(policy)
+    fields, clock = source_fields(policy), SystemClock()
     if dry_run:
-        return catch_up.foretelling(ledger=ledger, policy=policy, settings=settings, fields=fields)
+        return catch_up.foretelling(ledger=ledger, policy=policy, settings=settings, fields=fields, clock=clock)
     ledger.load_policy(policy)
     intake = Intake(
         settings=settings,
         ledger=ledger,
         client=await connect(settings, patience_seconds=CONNECT_SECONDS),
         policy=policy,
-        clock=SystemClock(),
+        clock=clock,
         fields=fields,
     )
     return catch_up.admitting(intake)

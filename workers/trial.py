@@ -101,7 +101,7 @@ def try_lead(policy: Policy, body: bytes) -> Trial:
     given = read_lead(policy, body)
     event = given.event
     told = Trial(source=event.source_system, event_kind=event.event_kind, source_record_id=event.source_record_id)
-    judged = judge(event, policy=policy, settings=Settings(), fields={})
+    judged = judge(event, policy=policy, settings=Settings(), fields={}, now=event.occurred_at)
     if isinstance(judged, LeftAlone | HeldBack):
         return told.model_copy(update={"left_alone": judged.why})
     kind = policy.event_kind(event.source_system, event.event_kind)

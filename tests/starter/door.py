@@ -173,9 +173,10 @@ async def a_door(
     policy: str | None = None,
     settings: Settings | None = None,
     busy_seconds: float = 30.0,
+    clock: HandClock | None = None,
 ) -> AsyncIterator[Door]:
     """Open the starter's application over a ledger in `folder`, which may be there already."""
-    clock = HandClock()
+    clock = clock or HandClock()
     chosen = settings or settings_of()
     with sqlite_ledger(folder / "ledger.db", clock, busy_seconds=busy_seconds) as ledger:
         read = parse_policy(policy or POLICY.read_text(encoding="utf-8"))

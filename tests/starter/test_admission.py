@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -52,7 +52,7 @@ def creation(**more: Any) -> SourceEvent:
 
 
 def admitted(event: SourceEvent, of: Policy | None = None) -> LeadEvent:
-    judged = judge(event, policy=of or policy(), settings=SETTINGS, fields=FIELDS)
+    judged = judge(event, policy=of or policy(), settings=SETTINGS, fields=FIELDS, now=START)
     assert isinstance(judged, LeadEvent), judged
     return judged
 
@@ -102,7 +102,7 @@ def test_a_fingerprint_does_not_move_with_the_policys_names_of_fields() -> None:
     ],
 )
 def test_what_the_policy_does_not_name_is_left_alone(event: SourceEvent) -> None:
-    assert isinstance(judge(event, policy=policy(), settings=SETTINGS, fields=FIELDS), LeftAlone)
+    assert isinstance(judge(event, policy=policy(), settings=SETTINGS, fields=FIELDS, now=START), LeftAlone)
 
 
 @pytest.mark.parametrize(
@@ -112,6 +112,8 @@ def test_what_the_policy_does_not_name_is_left_alone(event: SourceEvent) -> None
         (creation(account=None), "foreign_account"),
         (creation(account="999", event_kind="contact.deletion"), "foreign_account"),
         (change(occurrence=None), "malformed"),
+        (change(occurred_at=START + timedelta(seconds=300, milliseconds=1)), "future"),
+        (creation(occurred_at=datetime(2999, 1, 1, tzinfo=UTC)), "future"),
         (creation(source_record_id=""), "malformed"),
         (creation(source_record_id="\x00"), "malformed"),
         (creation(source_record_id="\ud800"), "malformed"),
@@ -127,15 +129,20 @@ def test_what_the_policy_does_not_name_is_left_alone(event: SourceEvent) -> None
     ],
 )
 def test_what_cannot_be_used_is_held_back(event: SourceEvent, reason: str) -> None:
-    judged = judge(event, policy=policy(), settings=SETTINGS, fields=FIELDS)
+    judged = judge(event, policy=policy(), settings=SETTINGS, fields=FIELDS, now=START)
     assert isinstance(judged, HeldBack)
     assert judged.reason == reason
     assert "mira" not in judged.why
 
 
+def test_a_clock_that_is_ahead_by_as_much_as_a_signature_may_be_is_accepted() -> None:
+    assert admitted(change(occurred_at=START + timedelta(minutes=5))).occurred_at > START
+
+
 def test_without_a_configured_account_any_is_ours() -> None:
     anyones = settings_of(LEADPROOF_HUBSPOT_PORTAL_ID="")
-    assert isinstance(judge(creation(account="999"), policy=policy(), settings=anyones, fields=FIELDS), LeadEvent)
+    judged = judge(creation(account="999"), policy=policy(), settings=anyones, fields=FIELDS, now=START)
+    assert isinstance(judged, LeadEvent)
 
 
 def test_the_ledger_is_asked_about_our_field_in_its_normal_form() -> None:

@@ -29,6 +29,7 @@ from starter.start import TemporalUnavailable
 from tests.sandbox.control import Control, eventually
 from tests.sandbox.receiver import Receiver, receiving
 from tests.starter.door import POLICY, PORTAL, Door, a_door
+from tests.support.ledgers import HandClock
 from workers.plugin import leads_plugin
 
 SINCE = datetime(2020, 1, 1, tzinfo=UTC)
@@ -103,6 +104,7 @@ class Room:
             policy=self._policy,
             settings=self.door.settings,
             fields=source_fields(self._policy),
+            clock=self.door.clock,
         )
 
     async def caught_up(
@@ -136,7 +138,7 @@ class Room:
 
 @asynccontextmanager
 async def a_room(client: Client, folder: Path, policy: str = ORDINARY) -> AsyncIterator[Room]:
-    async with a_door(client, folder, policy=policy) as door:
+    async with a_door(client, folder, policy=policy, clock=HandClock(datetime.now(UTC))) as door:
         read = parse_policy(policy)
         door.ledger.load_policy(read)
         yield Room(door, read)
@@ -178,6 +180,16 @@ async def test_a_foretelling_is_what_then_happens_and_changes_nothing(room: Room
     assert await room.door.run(f"lead:{room.door.key(101)}") is None
     assert foretold == await room.caught_up(source.candidates)
     assert await room.caught_up(source.candidates, room.foretell()) == await room.caught_up(source.candidates)
+
+
+async def test_what_lies_ahead_of_our_clock_is_kept_aside(room: Room, source: Source) -> None:
+    room.door.clock.forward(-3600)
+    expected = {"records": 2, "seen": EVENTS, "quarantined": EVENTS}
+    assert await room.caught_up(source.candidates, room.foretell()) == expected
+    assert await room.caught_up(source.candidates) == expected
+    assert room.rows() == 0
+    kept, _ = room.door.ledger.quarantined()
+    assert {entry.reason for entry in kept} == {"future"}
 
 
 async def test_events_that_a_policy_counts_once_per_record_are_foretold_as_one(

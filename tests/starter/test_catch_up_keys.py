@@ -85,7 +85,13 @@ class Account:
     def _identities(self, readings: Sequence[Reading]) -> set[Identity]:
         identities = set()
         for reading in readings:
-            judged = judge_reading(reading, policy=self.policy, settings=SETTINGS, fields=source_fields(self.policy))
+            judged = judge_reading(
+                reading,
+                policy=self.policy,
+                settings=SETTINGS,
+                fields=source_fields(self.policy),
+                now=datetime.now(UTC),
+            )
             assert not isinstance(judged, HeldBack)
             if not isinstance(judged, LeftAlone):
                 identities.add((judged[0].source_record_id, judged[0].event_key, judged[0].fingerprint))

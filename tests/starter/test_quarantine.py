@@ -6,7 +6,7 @@ from typing import Any
 
 from temporalio.client import Client
 
-from tests.starter.door import Door, a_door, a_lead, change, creation, settings_of
+from tests.starter.door import Door, a_door, a_lead, change, creation, milliseconds, settings_of
 
 
 async def entries(door: Door, **query: Any) -> list[dict[str, Any]]:
@@ -97,3 +97,25 @@ async def test_an_entry_that_is_not_there(door: Door) -> None:
         assert (await door.post(f"{path}/drop")).status_code == 404
     for position in ("-1", "x", "99999999999999999999"):
         assert (await door.get(f"/v1/quarantine/{'0' * 64}/{position}")).status_code == 422
+
+
+async def test_an_event_of_the_future_is_kept_and_taken_in_when_its_time_has_come(door: Door) -> None:
+    ahead = milliseconds(door.clock.now()) + 3600_000
+    assert await door.deliver(creation(7), creation(occurredAt=ahead)) == {"started": 1, "quarantined": 1}
+    (entry,) = await entries(door)
+    assert (entry["position"], entry["reason"]) == (1, "future")
+    assert await door.run(f"lead:{door.key()}") is None
+    assert (await door.post(f"{at(entry)}/retry")).status_code == 409
+    door.clock.forward(3600)
+    assert (await door.post(f"{at(entry)}/retry")).json()["result"] == "started"
+
+
+async def test_an_event_of_the_future_is_kept_for_a_source_and_refused_to_a_caller(door: Door) -> None:
+    body = a_lead(occurred_at="2999-01-01T00:00:00Z")
+    refused = await door.post("/v1/leads", body)
+    assert (refused.status_code, refused.json()["type"]) == (422, "urn:leadproof:problem:malformed")
+    assert "ahead of the clock" in refused.json()["detail"]
+    assert await entries(door) == []
+    kept = await door.send_standard(json.dumps(body).encode())
+    assert (kept.status_code, kept.json()["quarantined"]) == (200, 1)
+    assert [(entry["source_system"], entry["reason"]) for entry in await entries(door)] == [("website", "future")]
