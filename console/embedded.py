@@ -85,6 +85,9 @@ def variables(settings: Settings, addresses: Addresses, ports: Ports, secrets: S
     """The environment variables that make every process and command use the stack; the rest stays as it is set."""
     given = settings.model_fields_set
     chosen: dict[str, str] = {
+        # the demonstration takes neither from the environment, and they go together
+        "environment": settings.environment,
+        "mode": settings.mode,
         "ledger_url": addresses.ledger,
         "temporal_address": addresses.temporal,
         "temporal_namespace": addresses.namespace,

@@ -95,9 +95,21 @@ class FieldAgreement(BaseModel):
 
 
 def per_field(mutations: Iterable[Mutation]) -> tuple[FieldAgreement, ...]:
-    """The agreement of many mutations, by the fields' names."""
+    """The agreement of many mutations, by the fields' names.
+
+    Several leads of one record (its creation, each of its changes) would each have set the same where nothing is
+    written; the first would have done so and the others have found it so. Such a field counts once.
+
+    Args:
+        mutations: the newest first: of those that intend the same, the latest look counts.
+    """
     counts: dict[str, Counter[str]] = {}
+    counted: set[tuple[str, ...]] = set()
     for mutation in mutations:
+        record = (mutation.target_system, mutation.target_object, mutation.provider_record_id or mutation.target_record)
         for row in beside(mutation):
-            counts.setdefault(row.field, Counter())[row.agreement.value] += 1
+            effect = (*record, row.field, repr(row.intended))
+            if effect not in counted:
+                counted.add(effect)
+                counts.setdefault(row.field, Counter())[row.agreement.value] += 1
     return tuple(FieldAgreement(field=name, **counts[name]) for name in sorted(counts))

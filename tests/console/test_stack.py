@@ -32,9 +32,11 @@ SECONDS = 60
 
 @pytest.fixture(scope="module")
 def demonstrated(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, subprocess.CompletedProcess[str]]:
-    """A demonstration that has ended, and its directory."""
+    """A demonstration that has ended, and its directory; the settings around it are another deployment's."""
     cwd = tmp_path_factory.mktemp("demo")
-    return cwd / "data", run("demo", "--exit", "--data-dir", str(cwd / "data"), cwd=cwd, seconds=150)
+    foreign = {"LEADPROOF_MODE": "shadow", "LEADPROOF_ENVIRONMENT": "another-shadow"}
+    arguments = ("demo", "--exit", "--data-dir", str(cwd / "data"))
+    return cwd / "data", run(*arguments, cwd=cwd, more=foreign, seconds=150)
 
 
 @dataclass

@@ -9,12 +9,12 @@ from leadproof.domain.mutation import Difference, Mutation, Reason, Status
 from tests.domain.looks import a_mutation, at
 
 
-def looked_at(fields: dict[str, Any] | None, *differences: Difference, **more: Any) -> Mutation:
+def looked_at(seen: dict[str, Any] | None, *differences: Difference, **more: Any) -> Mutation:
     """An effect of shadow mode that was settled with these fields seen; `None`: nothing could be read."""
     changes = {
         one.field: [{"value": one.observed, "at": at(60).isoformat(), "by": one.changed_by}] for one in differences
     }
-    state = {"presence": "one", "fields": fields, "changes": changes} if fields is not None else None
+    state = {"presence": "one", "fields": seen, "changes": changes} if seen is not None else None
     return a_mutation(
         **{
             "status": Status.ABANDONED,
@@ -74,10 +74,24 @@ def test_many_are_counted_per_field() -> None:
     seen = {"owner": "501", "lead_status": "NEW"}
     other = seen | {"owner": "777"}
     counted = per_field(
-        [looked_at(seen), looked_at(other, differs("owner", "777", "person:9")), looked_at(other, differs("owner", 1))]
+        [
+            looked_at(seen, provider_record_id="601"),
+            looked_at(other, differs("owner", "777", "person:9"), provider_record_id="602"),
+            looked_at(other, differs("owner", "777"), provider_record_id="603"),
+        ]
     )
     assert counted == (
         FieldAgreement(field="lead_status", equal=3),
         FieldAgreement(field="owner", equal=1, person=1, different=1),
     )
     assert per_field([]) == ()
+
+
+def test_what_several_leads_of_one_record_would_have_set_counts_once_as_it_was_seen_last() -> None:
+    seen = {"owner": "501", "lead_status": "NEW"}
+    latest, first = looked_at(seen), looked_at(seen | {"owner": "500"}, differs("owner", "500"))
+    otherwise = looked_at(seen, fields={"owner": "502"})
+    assert per_field([latest, first, otherwise]) == (
+        FieldAgreement(field="lead_status", equal=1),
+        FieldAgreement(field="owner", equal=2),
+    )
