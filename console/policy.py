@@ -59,6 +59,8 @@ def check(
         )
     elif faults:
         _say_faults(file, [fault for _, fault in faults], examined)
+        if examined.faults and (against_target or against_ledger):
+            say("It is compared with the CRM and the ledger once it has no fault of its own.")
     elif policy is not None:
         say(f"ok: {file}")
         say_table(("what", "the policy says"), list(rows(policy)))

@@ -132,6 +132,18 @@ class TestCheck:
             f"policy.toml:{line_of(moved, 'scopes = [')}: the scope 'event' of hubspot contact.creation that holds from"
         )
 
+    def test_a_policy_with_faults_of_its_own_is_not_compared(self, leadproof: Command, tmp_path: Path) -> None:
+        file = written(tmp_path, changed('queue = "enterprise"', VIP))
+
+        ended = leadproof("policy", "check", file, "--against-ledger", "--against-target")
+
+        assert ended.status == 1
+        assert ended.out.splitlines()[1:] == [
+            "1 fault",
+            "It is compared with the CRM and the ledger once it has no fault of its own.",
+        ]
+        assert leadproof("policy", "check", file, "--against-target", "--json").json["all_found"] is False
+
     def test_without_a_ledger_it_is_said_what_to_run(self, leadproof: Command, tmp_path: Path) -> None:
         ended = leadproof("policy", "check", written(tmp_path, POLICY), "--against-ledger")
 
