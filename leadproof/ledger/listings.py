@@ -7,7 +7,7 @@ import binascii
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any, Generic, TypeVar
 
 from sqlalchemy import Column, ColumnElement, RowMapping, Table, and_, false, func, or_, select
@@ -22,6 +22,7 @@ from leadproof.ledger.transaction import Store, Transaction
 
 T = TypeVar("T")
 MOST_A_PAGE = 500
+_LARGEST = 2**31 - 1  # of an integer column on PostgreSQL
 
 
 @dataclass(frozen=True)
@@ -133,12 +134,14 @@ def _place(cursor: str) -> list[Any] | None:
         values = json.loads(base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
         moment, key, *rest = values
         at = datetime.fromisoformat(moment)
-    except (binascii.Error, ValueError, TypeError):
+        there = at.astimezone(UTC)
+    except (binascii.Error, ValueError, TypeError, OverflowError, RecursionError):
         return None
-    ours = at.tzinfo is not None and isinstance(key, str) and "\x00" not in key
-    if not ours or any(isinstance(part, bool) or not isinstance(part, int) for part in rest):
+    # what our own cursors are made of, and both databases take
+    ours = at.tzinfo is not None and isinstance(key, str) and key.isascii() and "\x00" not in key
+    if not ours or any(isinstance(part, bool) or not isinstance(part, int) or abs(part) > _LARGEST for part in rest):
         return None
-    return [at, key, *rest]
+    return [there, key, *rest]
 
 
 def _counts(tx: Transaction) -> Counts:

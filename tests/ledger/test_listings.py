@@ -115,6 +115,16 @@ def test_quarantine_is_listed_newest_first(ledger: OwnedLedger) -> None:
         base64.urlsafe_b64encode(b'["2026-03-02T09:00:00+00:00", "a\\u0000"]').decode(),
         base64.urlsafe_b64encode(b'["2026-03-02T09:00:00+00:00", "a", true]').decode(),
         base64.urlsafe_b64encode(json.dumps(["2026-03-02T09:00:00+00:00", {"$gt": ""}]).encode()).decode(),
+        # a moment that lies, in UTC, where no datetime reaches
+        base64.urlsafe_b64encode(b'["9999-12-31T23:59:59-23:59", "abc"]').decode(),
+        base64.urlsafe_b64encode(b'["9999-12-31T23:59:59-23:59", "abc", 0]').decode(),
+        base64.urlsafe_b64encode(b'["0001-01-01T00:00:00+23:59", "abc"]').decode(),
+        # a text that no database encodes, a number that none holds, a text that nothing reads
+        base64.urlsafe_b64encode(b'["2026-03-02T09:00:00+00:00", "\\ud800"]').decode(),
+        base64.urlsafe_b64encode(b'["2026-03-02T09:00:00+00:00", "a", 99999999999999999999]').decode(),
+        base64.urlsafe_b64encode(b'["2026-03-02T09:00:00+00:00", "a", 3000000000]').decode(),
+        base64.urlsafe_b64encode(b"[" * 100_000).decode(),
+        base64.urlsafe_b64encode(b"9" * 5000).decode(),
     ],
 )
 def test_a_cursor_that_is_none_of_ours_gives_an_empty_page(filled: OwnedLedger, cursor: str) -> None:

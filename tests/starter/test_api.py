@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import base64
 import json
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -191,6 +192,14 @@ async def test_a_list_is_asked_for_within_bounds(empty: Door, query: str) -> Non
     answer = await empty.http.get(f"/v1/mutations?{query}", headers=authorized("read"))
     assert answer.status_code == 422
     assert query.partition("=")[0] in answer.json()["detail"]
+
+
+@pytest.mark.parametrize("path", ["mutations", "reviews", "quarantine"])
+async def test_a_cursor_that_no_list_gave_leads_to_an_empty_page(empty: Door, path: str) -> None:
+    for place in (["9999-12-31T23:59:59-23:59", "abc"], ["2026-03-02T09:00:00Z", "\ud800"], "x"):
+        cursor = base64.urlsafe_b64encode(json.dumps(place).encode()).decode()
+        answer = await empty.get(f"/v1/{path}", cursor=cursor)
+        assert (answer.status_code, answer.json()) == (200, {"items": [], "next": None})
 
 
 async def test_no_page_tells_what_is_personal(door: Door) -> None:
