@@ -105,6 +105,11 @@ class DataDir:
         lines = (f"{name}={shlex.quote(value)}\n" for name, value in sorted(variables.items()))
         _write(self.variables, "".join(lines))
 
+    def write(self, name: str, text: str) -> Path:
+        """Keep a text under a name; its path."""
+        _write(self.path / name, text)
+        return self.path / name
+
     def log_of(self, name: str) -> Path:
         """A new log file; the one of the run before is kept beside it."""
         log = self._logs / f"{name}.log"

@@ -31,11 +31,11 @@ def demo(
     from console.tables import say
     from leadproof.settings import Settings, load
 
-    say("Starting Temporal, a local HubSpot, the ledger, a worker and the starter ...")
+    say("Starting Temporal, a local HubSpot, a stand-in for Claude, the ledger, a worker and the starter ...")
     ports = ports_of(TEMPORAL_PORT, STARTER_PORT, SANDBOX_PORT)
     # a policy or secrets of the environment are for another deployment
     settings = Settings(temporal_cli=load().temporal_cli)
-    stack = Stack(settings, data_dir, ports, fresh=True, any_port=True)
+    stack = Stack(settings, data_dir, ports, fresh=True, any_port=True, planning="forms")
     try:
         with stack.running():
             for line in addresses_of(stack):

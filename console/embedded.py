@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from importlib.resources import files
 from typing import Any
 
 from console.data_dir import DataDir
@@ -81,8 +80,14 @@ def secrets_of(settings: Settings, data_dir: DataDir) -> Secrets:
     )
 
 
-def variables(settings: Settings, addresses: Addresses, ports: Ports, secrets: Secrets) -> dict[str, str]:
-    """The environment variables that make every process and command use the stack; the rest stays as it is set."""
+def variables(
+    settings: Settings, addresses: Addresses, ports: Ports, secrets: Secrets, *, policy: str
+) -> dict[str, str]:
+    """The environment variables that make every process and command use the stack; the rest stays as it is set.
+
+    Args:
+        policy: the path of the policy, where the settings name none.
+    """
     given = settings.model_fields_set
     chosen: dict[str, str] = {
         # the demonstration takes neither from the environment, and they go together
@@ -100,7 +105,7 @@ def variables(settings: Settings, addresses: Addresses, ports: Ports, secrets: S
         "decision_key": secrets.decision_key,
     }
     if "policy" not in given:
-        chosen["policy"] = str(files("leadproof") / "embedded_policy.toml")
+        chosen["policy"] = policy
     if addresses.sandbox is not None or "public_url" not in given:
         chosen["public_url"] = addresses.starter
     if not settings.api_tokens:
@@ -114,6 +119,10 @@ def variables(settings: Settings, addresses: Addresses, ports: Ports, secrets: S
         chosen["hubspot_base_url"] = f"{addresses.sandbox}/hubspot"
         chosen["hubspot_portal_id"] = PORTAL_ID
         chosen["hubspot_app_id"] = APP_ID
+        # what the sandbox is told must not cost anything elsewhere, nor be told to anybody
+        chosen["anthropic_provider"] = "anthropic"
+        chosen["anthropic_api_key"] = SANDBOX_TOKEN
+        chosen["anthropic_base_url"] = f"{addresses.sandbox}/anthropic"
     return {variable(field): value for field, value in chosen.items()}
 
 

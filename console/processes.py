@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -42,7 +42,7 @@ def up(
     starter_port: StarterPort = STARTER_PORT,
     sandbox_port: SandboxPort = SANDBOX_PORT,
     no_sandbox: Annotated[bool, typer.Option("--no-sandbox", help="use the CRMs that the settings name")] = False,
-    planner: Annotated[str, typer.Option(help="rules or claude")] = "rules",
+    planner: Annotated[Literal["rules", "claude"] | None, typer.Option(help="who plans; default: rules")] = None,
 ) -> None:
     """Run everything embedded, until Ctrl-C or SIGTERM."""
     from console.leaving import CommandRefused
@@ -50,9 +50,11 @@ def up(
     from console.tables import say, say_json
     from leadproof.settings import load
 
-    if planner != "rules":
-        raise ConfigurationRefused("this version has only the planner `rules`; leave --planner out")
-    stack = Stack(load(), data_dir, ports_of(temporal_port, starter_port, None if no_sandbox else sandbox_port))
+    settings = load()
+    if planner is not None and "policy" in settings.model_fields_set:
+        raise ConfigurationRefused("LEADPROOF_POLICY names a policy, and who plans stands there; leave --planner out")
+    ports = ports_of(temporal_port, starter_port, None if no_sandbox else sandbox_port)
+    stack = Stack(settings, data_dir, ports, planning=planner or "rules")
     try:
         with stack.running():
             if as_json:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime
 from typing import Any
 
 from console.show import Show
@@ -78,6 +79,34 @@ async def edited_unseen(show: Show) -> None:
     await show.witnessed(record, mutation, writes=1)
 
 
+async def planned_by_claude(show: Show) -> None:
+    """A visitor writes on the website; Claude plans what is done. Then the run is reset, while Claude would say it
+    otherwise."""
+    await show.witness.claude_paraphrases(
+        owner="kofi", lifecycle_stage="salesqualifiedlead", lead_status="OPEN", disqualification_reason=None
+    )
+    form = _form("fay.quist@brightwater-tools.example", "We need 40 seats before January. Who can call me?")
+    taken = await show.submit(form)
+    mutation = await show.until_mutation(form["source_record_id"], _observed, "a plan of Claude is written, read back")
+    workflow_id, plan = taken["workflow_id"], (await show.lead(taken["event_key"]))["plan"]
+    show.say(f"planned by {plan['planner']['model']}: {plan['summary']}")
+    await _closed(show, workflow_id)
+    await _reset_run(show, workflow_id)
+    show.expect((await show.submit(form))["result"] == "duplicate", "a second delivery starts nothing")
+    show.say("its run was reset in Temporal to before the plan, while Claude would put it in other words now")
+    again = await show.lead(taken["event_key"])
+    calls = await show.witness.claude_calls(form["lead"]["message"])
+    show.say(f"calls to Claude: {len(calls)}; the plan and the effect are the recorded ones")
+    show.expect(len(calls) == 1, "Claude is asked once")
+    show.expect((again["plan"], len(again["mutations"])) == (plan, 1), "plan and effect stand as they were recorded")
+    asked = str(calls[0]["body"]) if calls else ""
+    show.expect(
+        form["lead"]["email"] not in asked, "Claude is not told the e-mail address, which is written all the same"
+    )
+    await show.witnessed(mutation["provider_record_id"], mutation, writes=1, email=form["lead"]["email"])
+    await show.witness.claude_as_usual()
+
+
 async def approved(show: Show, record: str) -> None:
     """A big company waits for a person; meanwhile it is delivered again, then approved by a Temporal signal."""
     mutation = await show.until_mutation(record, _asks, "a big company waits for a person")
@@ -112,14 +141,33 @@ SCENES: dict[str, Callable[[Show], Awaitable[None]]] = {
     "Ana, again": delivered_again,
     "Bo, answer lost": answer_lost,
     "Cleo, edited": edited_unseen,
+    "Fay, by Claude": planned_by_claude,
 }
-"""Scenes that begin with a contact of their own."""
+"""Scenes that begin by themselves."""
 
 BIG_SCENES: dict[str, Callable[[Show, str], Awaitable[None]]] = {
     "Dia, approved": approved,
     "Eli, too late": edited_while_waiting,
 }
 """Scenes about two big companies that come in one delivery."""
+
+
+def _form(email: str, message: str) -> dict[str, Any]:
+    first, last = (name.capitalize() for name in email.partition("@")[0].split("."))
+    return {
+        "source_record_id": f"form-{email.partition('@')[0]}",
+        "event_kind": "form.submitted",
+        "occurrence": "1",
+        "occurred_at": datetime.now(UTC).isoformat(),
+        "lead": {
+            "email": email,
+            "first_name": first,
+            "last_name": last,
+            "company": SMALL["company"],
+            "country": "IE",
+            "message": message,
+        },
+    }
 
 
 async def _delivered_twice(show: Show, record: str) -> None:
@@ -156,11 +204,35 @@ async def _run(show: Show, workflow_id: str) -> str | None:
         raise
 
 
-async def _closed(show: Show, workflow_id: str) -> None:
+async def _closed(show: Show, workflow_id: str, run_id: str | None = None) -> None:
     async def look() -> bool:
-        return (await show.temporal.get_workflow_handle(workflow_id).describe()).close_time is not None
+        run = await show.temporal.get_workflow_handle(workflow_id, run_id=run_id).describe()
+        return run.close_time is not None
 
     await show.until(look, "the end of a run")
+
+
+async def _reset_run(show: Show, workflow_id: str) -> None:
+    """Reset a run to its first workflow task, and wait for the end of the run that begins there."""
+    import uuid
+
+    from temporalio.api.common.v1 import WorkflowExecution
+    from temporalio.api.workflowservice.v1 import ResetWorkflowExecutionRequest
+
+    history = await show.temporal.get_workflow_handle(workflow_id).fetch_history()
+    first = next(
+        event.event_id for event in history.events if event.HasField("workflow_task_completed_event_attributes")
+    )
+    begun = await show.temporal.workflow_service.reset_workflow_execution(
+        ResetWorkflowExecutionRequest(
+            namespace=show.temporal.namespace,
+            workflow_execution=WorkflowExecution(workflow_id=workflow_id),
+            reason="shown in the demonstration",
+            workflow_task_finish_event_id=first,
+            request_id=str(uuid.uuid4()),
+        )
+    )
+    await _closed(show, workflow_id, begun.run_id)
 
 
 async def _delete_run(show: Show, workflow_id: str) -> None:

@@ -16,6 +16,7 @@ from console.sending import HUBSPOT_PATH
 from console.stack import Stack, StoppedEarly
 from console.tables import say
 from console.witness import Witness
+from leadproof.domain.field_catalog import ABOUT_THE_LEAD
 
 if TYPE_CHECKING:
     from temporalio.client import Client
@@ -80,6 +81,15 @@ class Show:
         if counted:
             self.count(counts)
         return counts
+
+    async def submit(self, lead: dict[str, Any]) -> dict[str, Any]:
+        """Send a lead as the website's form would; the starter's answer."""
+        answer = await self._api.post("/v1/leads", json=lead)
+        if answer.status_code != 202:
+            raise NotAsAnnounced(f"the starter answered {answer.status_code} to a lead")
+        taken: dict[str, Any] = answer.json()
+        self.count({taken["result"]: 1})
+        return taken
 
     def count(self, counts: dict[str, int]) -> None:
         """Add a delivery's counts to the row."""
@@ -152,13 +162,20 @@ class Show:
         )
         await self.temporal.get_workflow_handle(workflow_id).signal("decide", decision)
 
-    async def witnessed(self, record_id: str, mutation: dict[str, Any], *, writes: int) -> None:
-        """Ask the witness what was written, whatever the ledger says, and note it in the row."""
-        seen = await self.witness.writes(record_id)
+    async def witnessed(
+        self, record_id: str, mutation: dict[str, Any], *, writes: int, email: str | None = None
+    ) -> None:
+        """Ask the witness what was written, whatever the ledger says, and note it in the row.
+
+        Args:
+            email: of a contact that did not exist before.
+        """
+        seen = await self.witness.writes(record_id, email)
         self.row.written = str(len(seen))
         self.expect(len(seen) == writes, f"HubSpot carried out {writes} write(s) of this contact, not {len(seen)}")
         intended = mutation["intended_state"]["fields"]
-        self.row.asked = ", ".join(f"{name}={value}" for name, value in intended.items())
+        decided = {name: value for name, value in intended.items() if name not in ABOUT_THE_LEAD}
+        self.row.asked = ", ".join(f"{name}={value}" for name, value in decided.items())
         self.row.observed = mutation["status"] + (f" ({mutation['reason']})" if mutation["reason"] else "")
         review = mutation["review"]
         self.row.waits = f"{review['queue']}: {review['reason']}" if review and review["state"] == "open" else "nobody"

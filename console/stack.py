@@ -21,6 +21,7 @@ from console import embedded, free_ports, temporal_server
 from console.child import Child
 from console.data_dir import DataDir
 from console.embedded import Addresses, Ports, Secrets
+from console.embedded_policy import Planning, policy_path
 from console.leaving import CONFIGURATION
 from console.tables import warn
 from leadproof.domain.errors import ConfigurationRefused
@@ -47,15 +48,24 @@ class Stack:
         ports: as wanted; 0 takes any free one.
         fresh: forget what an earlier stack left on the directory.
         any_port: take any free port instead of one that is taken.
+        planning: who plans, where the settings name no policy.
     """
 
     def __init__(
-        self, settings: Settings, data_dir: Path, ports: Ports, *, fresh: bool = False, any_port: bool = False
+        self,
+        settings: Settings,
+        data_dir: Path,
+        ports: Ports,
+        *,
+        fresh: bool = False,
+        any_port: bool = False,
+        planning: Planning = "rules",
     ) -> None:
         self._settings = settings
         self._wanted = ports
         self._fresh = fresh
         self._any_port = any_port
+        self._planning = planning
         self._data_dir = DataDir(data_dir)
         self._children: list[Child] = []
         self._signals = 0
@@ -135,7 +145,8 @@ class Stack:
         ports = self._claimed()
         self.addresses = Addresses.of(ports, self._data_dir, self._settings)
         self.secrets = embedded.secrets_of(self._settings, self._data_dir)
-        self.variables = embedded.variables(self._settings, self.addresses, ports, self.secrets)
+        policy = policy_path(self._planning, self._data_dir)
+        self.variables = embedded.variables(self._settings, self.addresses, ports, self.secrets, policy=policy)
         command = temporal_server.start_command(
             self._settings, database=self._data_dir.temporal, port=ports.temporal, ui_port=ports.ui
         )

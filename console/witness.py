@@ -1,7 +1,8 @@
-"""The sandbox as a witness: what HubSpot really received and holds, without going through our code."""
+"""The sandbox as a witness: what HubSpot and Claude really received, without going through our code."""
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import httpx
@@ -33,15 +34,33 @@ class Witness:
         fault = {"provider": _PROVIDER, "operation": "contacts.write", "kind": kind, "times": 1, "match": record_id}
         (await self._client.post("/faults", json={**fault, "args": args})).raise_for_status()
 
-    async def writes(self, record_id: str) -> list[dict[str, Any]]:
-        """Every write that HubSpot received for this record and carried out."""
+    async def writes(self, record_id: str, email: str | None = None) -> list[dict[str, Any]]:
+        """Every write that HubSpot received for this record and carried out; with `email`, those that name it too."""
         answer = await self._client.get("/requests", params={"provider": _PROVIDER, "operation": "contacts.write"})
         path = f"/contacts/{record_id}"
         return [
             request
             for request in answer.raise_for_status().json()
-            if request["applied"] and request["path"].partition("?")[0].endswith(path)
+            if request["applied"]
+            and (
+                request["path"].partition("?")[0].endswith(path)
+                or (email is not None and email in json.dumps(request["body"]))
+            )
         ]
+
+    async def claude_paraphrases(self, **values: Any) -> None:
+        """From now on Claude's stand-in proposes the same values in other words and another order each time."""
+        script = {"script": "paraphrase", "args": {"sets": values}}
+        (await self._client.post("/anthropic", json=script)).raise_for_status()
+
+    async def claude_as_usual(self) -> None:
+        """Claude's stand-in answers as it does when nobody told it anything."""
+        (await self._client.delete("/anthropic")).raise_for_status()
+
+    async def claude_calls(self, words: str) -> list[dict[str, Any]]:
+        """Every call that Claude's stand-in received in which these words stand."""
+        answer = await self._client.get("/requests", params={"provider": "anthropic", "operation": "messages.create"})
+        return [request for request in answer.raise_for_status().json() if words in json.dumps(request["body"])]
 
     async def record(self, record_id: str) -> dict[str, Any]:
         """The properties that HubSpot holds for this record."""

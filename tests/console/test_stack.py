@@ -63,14 +63,14 @@ class Up:
 
 
 @pytest.fixture
-def up(tmp_path: Path) -> Iterator[Callable[[Path], Up]]:
+def up(tmp_path: Path) -> Iterator[Callable[..., Up]]:
     started: list[Up] = []
 
-    def start(data_dir: Path) -> Up:
+    def start(data_dir: Path, *options: str) -> Up:
         errors = tmp_path / "errors.txt"
         with errors.open("w") as stderr:
             process = subprocess.Popen(
-                [*COMMAND, "up", "--json", "--data-dir", str(data_dir), *PORTS],
+                [*COMMAND, "up", "--json", "--data-dir", str(data_dir), *PORTS, *options],
                 cwd=tmp_path,
                 env=environment(),
                 stdout=subprocess.PIPE,
@@ -107,18 +107,18 @@ def test_the_demonstration_turns_out_as_announced(
     assert ended.returncode == 0, ended.stdout + ended.stderr
     assert ended.stderr == ""
     table = ended.stdout.rpartition("\nlead ")[2].splitlines()[1:]
-    assert len(table) == 5
+    assert len(table) == 6
     assert all(line.endswith("  as announced") for line in table)
     assert not (data_dir / "processes.json").exists()
 
 
 def test_up_goes_on_where_a_stack_ended_and_stops_when_told(
     demonstrated: tuple[Path, subprocess.CompletedProcess[str]],
-    up: Callable[[Path], Up],
+    up: Callable[..., Up],
     tmp_path: Path,
 ) -> None:
     data_dir, _ = demonstrated
-    stack = up(data_dir)
+    stack = up(data_dir, "--planner", "claude")
     said = stack.said()
     assert list(said) == [*("temporal", "namespace", "ui", "starter", "sandbox", "ledger", "worker_pids", "secrets")]
     assert list(said["secrets"]) == ["hubspot", "api_token", "salesforce_path", "standard"]
@@ -141,6 +141,7 @@ def test_up_goes_on_where_a_stack_ended_and_stops_when_told(
     assert taken.stderr.count("\n") == 1
 
     commands_agree_with_the_api(stack, said, tmp_path)
+    claude_plans_what_is_sent_now(said)
 
     (worker,) = said["worker_pids"]
     os.kill(worker, signal.SIGKILL)
@@ -153,6 +154,22 @@ def test_up_goes_on_where_a_stack_ended_and_stops_when_told(
     assert stack.errors.read_text().count("\n") == 1  # of the killed worker
     assert running(children) == []
     assert not (data_dir / "stack.env").exists()
+
+
+def claude_plans_what_is_sent_now(said: dict[str, Any]) -> None:
+    """The planner that `up` was told, by the stand-in in the sandbox; leads of before keep their version and plan."""
+    form = {
+        "source_record_id": "form-of-the-test",
+        "event_kind": "form.submitted",
+        "occurrence": "1",
+        "occurred_at": "2026-11-02T10:00:00Z",
+        "lead": {"email": "ina@lead.example", "message": "hello"},
+    }
+    headers = {"Authorization": f"Bearer {said['secrets']['api_token']}"}
+    with httpx.Client(base_url=said["starter"], headers=headers) as api:
+        key = api.post("/v1/leads", json=form).raise_for_status().json()["event_key"]
+        lead = until(lambda: (found := api.get(f"/v1/leads/{key}").json())["plan"] and found, "it is not planned")
+    assert (lead["policy_version"], lead["plan"]["planner"]["kind"]) == ("embedded-1-claude", "claude")
 
 
 def commands_agree_with_the_api(stack: Up, said: dict[str, Any], tmp_path: Path) -> None:
@@ -171,7 +188,7 @@ def commands_agree_with_the_api(stack: Up, said: dict[str, Any], tmp_path: Path)
         return httpx.get(said["starter"] + path, headers=headers).raise_for_status().json()
 
     observed = api("/v1/mutations?status=observed")
-    assert len(observed["items"]) == 3
+    assert len(observed["items"]) == 4
     assert command("mutation", "list", "--status", "observed", "--json") == observed
     one = observed["items"][0]
     assert command("mutation", "show", one["mutation_key"], "--json") == api(f"/v1/mutations/{one['mutation_key']}")
@@ -201,7 +218,7 @@ def commands_agree_with_the_api(stack: Up, said: dict[str, Any], tmp_path: Path)
     assert command("quarantine", "drop", held["delivery_digest"], "0")["state"] == "dropped"
 
 
-def test_nothing_is_left_of_a_stack_that_is_killed(up: Callable[[Path], Up], tmp_path: Path) -> None:
+def test_nothing_is_left_of_a_stack_that_is_killed(up: Callable[..., Up], tmp_path: Path) -> None:
     stack = up(tmp_path / "data")
     children = until(lambda: len(stack.children()) > 1 and stack.children(), "no process is started")
     assert running(children)

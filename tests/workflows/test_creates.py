@@ -20,7 +20,7 @@ def _form(**lead: Any) -> dict[str, Any]:
         "source_record_id": f"form-{number}",
         "event_kind": "form.submitted",
         "occurrence": number,
-        "occurred_at": "2026-11-30T10:00:00Z",
+        "occurred_at": "2026-11-02T10:00:00Z",
         "lead": {"email": f"{number}@lead.example", "first_name": "Ada", "country": "US", "company": "Acme"} | lead,
     }
 
@@ -140,7 +140,7 @@ async def test_the_creation_that_we_made_comes_back_as_an_echo(house: House) -> 
 async def test_a_later_submission_of_the_same_lead_updates_its_contact(house: House) -> None:
     form = _form()
     await house.outcome(await _sent(house, form), Outcome.DONE)
-    again = form | {"occurrence": uuid.uuid4().hex, "occurred_at": "2026-11-30T11:00:00Z"}
+    again = form | {"occurrence": uuid.uuid4().hex, "occurred_at": "2026-11-02T11:00:00Z"}
     again["lead"] = form["lead"] | {"company": "Acme Holding"}
     key = await _sent(house, again)
     await house.outcome(key, Outcome.DONE)
