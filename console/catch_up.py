@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from contextlib import suppress
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -13,9 +11,6 @@ if TYPE_CHECKING:
     from starter.catch_up import Report
 
 app = typer.Typer(help="Admit what changed at a source and no delivery brought.", no_args_is_help=True)
-
-_DURATION = re.compile(r"(\d{1,6})([smhdw])", re.ASCII)
-_UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
 
 @app.callback()
@@ -33,6 +28,7 @@ def hubspot(
     """Admit contacts that were created or changed, under the keys that their webhooks have: twice is once."""
     import asyncio
 
+    from console.moments import moment
     from leadproof.domain.errors import ConfigurationRefused, LedgerUnavailable
     from leadproof.settings import load
     from starter.catch_up import Report
@@ -40,8 +36,8 @@ def hubspot(
     from workers import catch_up
 
     now = datetime.now(UTC)
-    begin = _moment(since, now, "--since")
-    end = _moment(until, now, "--until") if until is not None else None
+    begin = moment(since, now, "--since")
+    end = moment(until, now, "--until") if until is not None else None
     if begin > now:
         raise typer.BadParameter("lies in the future", param_hint="--since")
     if end is not None and end < begin:
@@ -54,20 +50,6 @@ def hubspot(
         raise ConfigurationRefused(f"{error}; run this again, what is admitted stays admitted") from None
     finally:
         _say(report, complete=complete, dry_run=dry_run, as_json=as_json)
-
-
-def _moment(text: str, now: datetime, option: str) -> datetime:
-    """A time of RFC 3339, or so long before now."""
-    duration, moment = _DURATION.fullmatch(text), None
-    with suppress(ValueError, OverflowError):
-        if duration is not None:
-            return now - timedelta(**{_UNITS[duration[2]]: int(duration[1])})
-        moment = datetime.fromisoformat(text)
-    if moment is None or moment.tzinfo is None:
-        raise typer.BadParameter(
-            "is neither a duration such as 2h or 3d nor a time such as 2026-11-30T08:00:00Z", param_hint=option
-        )
-    return moment.astimezone(UTC)
 
 
 def _say(report: Report, *, complete: bool, dry_run: bool, as_json: bool) -> None:
