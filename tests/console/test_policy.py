@@ -13,11 +13,10 @@ import pytest
 from console.cli import app
 from leadproof.clock import SystemClock
 from leadproof.domain.policy_text import parse_policy
-from leadproof.ledger.engine import connect
-from leadproof.ledger.schema import upgrade
 from leadproof.ledger.store import SqlLedger
 from sandbox.server import running
 from tests.domain.samples import POLICY, changed, line_of, shipped
+from tests.support.ledgers import sqlite_ledger
 
 DEFAULT = shipped("default_policy.toml")
 VIP, DAN, GONE, BORING = 'queue = "vip"', 'owner = "dan"', 'dana = "599"', '"boring"]'
@@ -59,11 +58,8 @@ def written(folder: Path, text: str, name: str = "policy.toml") -> str:
 
 @pytest.fixture
 def ledger(tmp_path: Path) -> Iterator[SqlLedger]:
-    url = f"sqlite:///{tmp_path}/ledger.db"
-    upgrade(url)
-    opened = SqlLedger(connect(url), SystemClock(), parse=parse_policy)
-    yield opened
-    opened.close()
+    with sqlite_ledger(tmp_path / "ledger.db", SystemClock()) as opened:
+        yield opened
 
 
 class TestCheck:
