@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from datetime import timedelta
 from enum import StrEnum
 from typing import Protocol
@@ -16,6 +17,8 @@ from leadproof.ports import Clock, Ledger
 from leadproof.rulebook import Rulebook
 
 MOST_A_SWEEP = 200
+
+_log = logging.getLogger(__name__)
 
 
 class RunState(StrEnum):
@@ -37,13 +40,20 @@ class Runs(Protocol):
 
 
 class Swept(BaseModel):
-    """What one sweep did."""
+    """What one sweep did.
+
+    Attributes:
+        seen: leads that it looked at.
+        asked: questions that it opened.
+        failed: leads that it could not look at or not resume; the next sweep tries again.
+    """
 
     model_config = ConfigDict(frozen=True, defer_build=True)
 
     seen: int = 0
     resumed: int = 0
     asked: int = 0
+    failed: int = 0
 
 
 class SweepActivities:
@@ -64,19 +74,26 @@ class SweepActivities:
 
         A run that ended without an outcome twice in a row is not resumed again; a person is asked (`run_failed`).
         """
-        seen = resumed = asked = 0
+        seen = resumed = asked = failed = 0
         # the ledger's reads are short and local; the loop is this worker's own and serves nothing else meanwhile
         for lead in self._ledger.unfinished(older_than=self._age, limit=MOST_A_SWEEP):
             seen += 1
-            state = await self._runs.state(lead)
-            if state is RunState.OPEN:
-                continue
-            if lead.run >= 1 and state is RunState.CLOSED:
-                asked += self._ask(lead)
-                continue
-            await self._runs.resume(lead)
-            resumed += 1
-        return Swept(seen=seen, resumed=resumed, asked=asked)
+            try:
+                state = await self._runs.state(lead)
+                if state is RunState.OPEN:
+                    continue
+                if lead.run >= 1 and state is RunState.CLOSED:
+                    asked += self._ask(lead)
+                    continue
+                await self._runs.resume(lead)
+            except Exception as error:
+                # whatever is wrong with one lead, the others are looked after
+                failed += 1
+                # the kind of the error and not its words, in which anything may stand
+                _log.warning("sweep: %s was not looked after (%s)", lead.workflow_id, type(error).__name__)
+            else:
+                resumed += 1
+        return Swept(seen=seen, resumed=resumed, asked=asked, failed=failed)
 
     def _ask(self, lead: Lead) -> int:
         if self._ledger.review_of(lead.event_key) is not None:

@@ -40,7 +40,7 @@ class Leads(Store):
         return self._write(lambda tx: recompute(tx, locked(tx, event_key)))
 
     def unfinished(self, *, older_than: timedelta, limit: int) -> tuple[Lead, ...]:
-        """Leads without a final outcome that nothing has touched for a while.
+        """Leads without a final outcome that no step of a run has touched for a while; deliveries don't count.
 
         Where there are more than `limit`, each call begins somewhere else among them, so that leads that wait for a
         person never keep the others from being looked at.
@@ -82,7 +82,7 @@ def _unfinished(tx: Transaction, older_than: timedelta, limit: int) -> tuple[Lea
         select(LEAD_EVENT)
         .where(
             LEAD_EVENT.c.outcome.in_(_UNFINISHED),
-            LEAD_EVENT.c.last_seen_at <= since,
+            LEAD_EVENT.c.first_seen_at <= since,  # not the last delivery: it says nothing about the run
             *(~one for one in touched),
         )
         .order_by(event < begin, event)

@@ -85,8 +85,15 @@ class TestSweep:
         assert unfinished(ledger) == set()
         clock.forward(1)
         assert unfinished(ledger) == {event.event_key}
-        ledger.admit([Arrival(event=event)])
-        assert unfinished(ledger) == set()
+
+    def test_a_source_that_delivers_again_and_again_keeps_no_dead_run_from_being_found(
+        self, ledger: OwnedLedger, clock: HandClock
+    ) -> None:
+        event = admitted(ledger)
+        for _ in range(3):
+            clock.forward(30)
+            ledger.admit([Arrival(event=event)])
+        assert unfinished(ledger) == {event.event_key}
 
     def test_each_step_touches(self, ledger: OwnedLedger, clock: HandClock) -> None:
         event = admitted(ledger)
