@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from temporalio.contrib.pydantic import pydantic_data_converter
 from temporalio.plugin import SimplePlugin
 from temporalio.worker import WorkflowRunner
 from temporalio.worker.workflow_sandbox import (
@@ -10,6 +9,8 @@ from temporalio.worker.workflow_sandbox import (
     SandboxRestrictions,
 )
 from temporalio.workflow import SandboxImportNotificationPolicy
+
+from workers.converter import leads_data_converter
 
 PASSED_THROUGH = ("leadproof", "activities", "workflows.contract", "workflows.options", "phonenumbers", "rfc8785")
 """Modules that the workflow sandbox shares with the process; anything else that a workflow pulls in is refused."""
@@ -24,4 +25,4 @@ def _runner(_: WorkflowRunner | None) -> WorkflowRunner:
 
 def leads_plugin() -> SimplePlugin:
     """The project's plugin; workflow classes are not in it, or every worker of the process would poll for them."""
-    return SimplePlugin("leadproof", data_converter=pydantic_data_converter, workflow_runner=_runner)
+    return SimplePlugin("leadproof", data_converter=leads_data_converter, workflow_runner=_runner)

@@ -22,7 +22,6 @@ with workflow.unsafe.imports_passed_through():
         ReadingKind,
         WriteCommand,
     )
-    from activities.names import PLANNER_FAILED, PLANNER_UNAVAILABLE
     from activities.planning import PlanningActivities
     from activities.review import ReviewActivities
     from activities.source import SourceActivities
@@ -31,7 +30,7 @@ with workflow.unsafe.imports_passed_through():
     from leadproof.domain.mutation import Reason, Status
     from leadproof.domain.progress import MutationView, StepKind
     from leadproof.domain.review import DecisionVerdict, ReviewItem, parse_decision
-    from workflows import contract, options, telling
+    from workflows import contract, failing, options, telling
     from workflows.telling import Told
 
 _FIRST_WAIT = timedelta(seconds=2)
@@ -43,8 +42,9 @@ _LONGEST_WAIT = timedelta(hours=1)
 class LeadWorkflow:
     """One inbound lead event. What the run remembers is never the last word: each step begins from the ledger's row."""
 
-    def __init__(self) -> None:
-        self._event_key = ""
+    @workflow.init
+    def __init__(self, event_key: str = "") -> None:
+        self._event_key = event_key  # here, and not in `run`: after a reset, handlers are called before it
         self._lead: LeadView | None = None
         self._outcome = Outcome.WORKING
         self._views: dict[str, MutationView] = {}
@@ -59,18 +59,28 @@ class LeadWorkflow:
         self._told = Told()
 
     @workflow.run
-    async def run(self, event_key: str) -> str:
+    async def run(self, event_key: str = "") -> str:
         """Carry the lead event under `event_key` to its outcome."""
-        self._event_key = event_key
-        plan_again = True
-        while plan_again:
-            problem = await self._prepare()
-            if problem is not None:
-                await self._ask(problem)
-            plan_again = await self._follow()
+        prepares = True
+        while prepares:
+            prepares = await self._carry(prepares)
         self._tell()
         await self._answer_the_rest()
         return self._outcome
+
+    async def _carry(self, prepares: bool) -> bool:
+        """Prepare and follow; whether the event is to be planned again. What no waiting cures is put to a person."""
+        while True:
+            try:
+                problem = await self._prepare() if prepares else None
+                if problem is not None:
+                    await self._ask(problem)
+                return await self._follow()
+            except ActivityError as error:
+                if is_cancelled_exception(error):
+                    raise
+                self._problem, prepares = failing.told_by(error), False
+                await self._ask(Reason.RUN_FAILED)
 
     # -- what is sent to the run: handlers only record ---------------------------------------------------------------
     @workflow.signal(
@@ -131,21 +141,12 @@ class LeadWorkflow:
         except ActivityError as error:
             if is_cancelled_exception(error):
                 raise
-            return self._planning_failed(error)
+            self._problem = failing.told_by(error)
+            return failing.without_plan(error)
         self._take(book)
         if any(view.review is not None for view in book.views) or book.event_review is not None:
             await self._decide(DecideCommand(event_key=self._event_key))
         return book.problem
-
-    def _planning_failed(self, error: ActivityError) -> Reason:
-        """Whose fault it is that there is no plan; what the planner said of it is told to whoever is asked."""
-        cause: BaseException | None = error.cause
-        while cause is not None and not isinstance(cause, ApplicationError):
-            cause = cause.__cause__  # a planner that stayed away ends as a time-out, caused by its last answer
-        if cause is None or cause.type not in {PLANNER_FAILED, PLANNER_UNAVAILABLE}:
-            return Reason.SOURCE_DOWN
-        self._problem = cause.message
-        return Reason.PLANNER
 
     async def _read(self) -> Reading | None:
         """The source's reading; a record that cannot be read yet is asked for again, `None` says that it stays down."""
@@ -158,7 +159,7 @@ class LeadWorkflow:
                     **options.READ_SOURCE,
                 )
             except ActivityError as error:
-                if is_cancelled_exception(error):
+                if is_cancelled_exception(error) or failing.hopeless(error):
                     raise
                 return None
             if reading.kind is not ReadingKind.LATER or reading.at is None:
@@ -282,15 +283,23 @@ class LeadWorkflow:
 
     async def _wake(self, book: Book) -> None:
         """Tell the first lead in a freed record's queue; its own timer asks again where this is lost."""
-        if book.wake is None or book.wake == workflow.info().workflow_id:
+        if book.wake is None:
+            return
+        if book.wake == workflow.info().workflow_id:  # a mutation of this lead is next in line
+            self._freed = True
             return
         try:
             await workflow.get_external_workflow_handle(book.wake).signal(contract.SIGNAL_RECORD_FREE)
         except FailureError:
             workflow.logger.info("the lead that waits for this record has no open run; the sweep resumes it")
 
+    def _woken(self) -> bool:
+        """Whether a record was freed that a mutation waits for; a signal that nobody waits for wakes nobody."""
+        waits = (view.step.kind is StepKind.WAITS for view in self._views.values())
+        return self._freed and self._question is None and any(waits)
+
     async def _wait(self) -> None:
-        """Until something was sent, a record was freed, or the next step is due."""
+        """Until something was sent, the record that a mutation waits for was freed, or the next step is due."""
         views = self._views.values() if self._question is None else ()
         times = [at for view in views if (at := self._next_at(view)) is not None]
         if self._pending_until is not None:
@@ -298,7 +307,7 @@ class LeadWorkflow:
         wait = max(min(times) - workflow.now(), timedelta(0)) if times else None
         try:
             await workflow.wait_condition(
-                lambda: bool(self._sent) or self._freed, timeout=wait, timeout_summary="until the next step"
+                lambda: bool(self._sent) or self._woken(), timeout=wait, timeout_summary="until the next step"
             )
         except TimeoutError:
             return
@@ -318,9 +327,17 @@ class LeadWorkflow:
         """Apply one decision as it was sent, or all that are pending; whether the event is to be planned again."""
         if command.sent is not None and not telling.carries_proof(command.sent):
             command = command.model_copy(update={"sender": await self._sender(command)})
-        decided = await workflow.execute_activity_method(
-            ReviewActivities.apply_decision, command, summary="apply what a person decided", **options.LEDGER
-        )
+        try:
+            decided = await workflow.execute_activity_method(
+                ReviewActivities.apply_decision, command, summary="apply what a person decided", **options.LEDGER
+            )
+        except ActivityError:
+            if command.via == "update":  # whoever sent it is told; it is kept where it could be read
+                kept = "it could not be applied, and this lead is put to a person"
+                self._answers[command.place] = Answered(
+                    decision_id=command.place, verdict=DecisionVerdict.PENDING, why=kept
+                )
+            raise
         self._take(decided.book)
         for answer in decided.answers:
             self._answers[command.place if command.via == "update" else answer.decision_id] = answer

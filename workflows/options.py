@@ -16,8 +16,21 @@ class Options(TypedDict, total=False):
     retry_policy: RetryPolicy
 
 
+HOPELESS = (
+    *("NotFound", "IllegalTransition", "PolicyRefused", "KeyConflict", "MalformedKey", "MalformedValue"),
+    *("KeyError", "IndexError", "TypeError", "ValueError", "AttributeError", "AssertionError", "ValidationError"),
+    "UnreadablePayload",
+)
+"""Errors that waiting cannot cure, by the names that Temporal records: a person is asked instead of trying for ever."""
+
+_RETRY = RetryPolicy(
+    initial_interval=timedelta(seconds=1), maximum_interval=timedelta(seconds=30), non_retryable_error_types=HOPELESS
+)
 _LEDGER_RETRY = RetryPolicy(
-    initial_interval=timedelta(milliseconds=200), backoff_coefficient=2.0, maximum_interval=timedelta(seconds=30)
+    initial_interval=timedelta(milliseconds=200),
+    backoff_coefficient=2.0,
+    maximum_interval=timedelta(seconds=30),
+    non_retryable_error_types=HOPELESS,
 )
 
 READ_SOURCE = Options(
@@ -25,7 +38,7 @@ READ_SOURCE = Options(
     start_to_close_timeout=timedelta(seconds=45),
     # a source that stays down becomes a question for a person instead of an activity that is pending for ever
     schedule_to_close_timeout=timedelta(minutes=10),
-    retry_policy=RetryPolicy(initial_interval=timedelta(seconds=1), maximum_interval=timedelta(seconds=30)),
+    retry_policy=_RETRY,
 )
 
 PLAN = Options(
@@ -33,7 +46,7 @@ PLAN = Options(
     start_to_close_timeout=timedelta(seconds=150),
     # a planner or target that stays down becomes a question for a person
     schedule_to_close_timeout=timedelta(minutes=10),
-    retry_policy=RetryPolicy(initial_interval=timedelta(seconds=1), maximum_interval=timedelta(seconds=30)),
+    retry_policy=_RETRY,
 )
 
 WRITE = Options(

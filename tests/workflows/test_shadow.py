@@ -125,7 +125,7 @@ async def test_a_contact_that_would_have_been_made_is_looked_for(house: House, m
         "source_record_id": f"form-{number}",
         "event_kind": "form.submitted",
         "occurrence": number,
-        "occurred_at": "2026-11-30T10:00:00Z",
+        "occurred_at": "2026-11-01T10:00:00Z",
         "lead": {"email": email, "first_name": "Ada", "country": "US", "company": "Acme"},
     }
     answer = await house.http.post("/v1/leads", json=form, headers=house.authorized)
