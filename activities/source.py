@@ -11,6 +11,7 @@ from temporalio.exceptions import ApplicationError
 
 from activities.messages import LeadView, Reading, ReadingKind
 from activities.names import SOURCE_UNREADABLE
+from leadproof.domain.attribution import SAME_WRITE, US, together
 from leadproof.domain.events import Lead, LeadSnapshot, Outcome
 from leadproof.domain.field_catalog import specs_for
 from leadproof.domain.field_values import readable_values
@@ -19,12 +20,6 @@ from leadproof.domain.policy import Policy
 from leadproof.domain.records import MARKER, FoundRecord, Presence
 from leadproof.ports import Clock, Crm, Ledger
 from leadproof.rulebook import Rulebook
-
-_SAME_WRITE = timedelta(seconds=1)
-"""Fields of one request stand in a record's history within this time of each other."""
-
-_US = "us"
-"""What a record's history and its last change say of our own writes; see `leadproof.domain.records`."""
 
 
 class SourceActivities:
@@ -118,20 +113,19 @@ class SourceActivities:
             return None
         if field not in record.history:
             return self._echo_without_history(record, field)
-        near = [c for c in record.history[field] if abs(c.at - lead.occurred_at) <= _SAME_WRITE]
+        near = [c for c in record.history[field] if abs(c.at - lead.occurred_at) <= SAME_WRITE]
         if not near:
             return None
         # the event is about one change: a person's and ours can stand within the same second
         change = min(near, key=lambda c: abs(c.at - lead.occurred_at))
         for marker in record.history.get(MARKER, ()):
-            together = abs(marker.at - change.at) <= _SAME_WRITE and marker.by == change.by
-            if together and marker.value and self._ledger.wrote(marker.value, field, change.value):
+            if together(marker, change) and marker.value and self._ledger.wrote(marker.value, field, change.value):
                 return str(marker.value)
         return None
 
     def _echo_without_history(self, record: FoundRecord, field: str) -> str | None:
         """Where the field has no history: we changed the record last, and it carries the marker of what we wrote."""
-        if record.changed_by != _US or record.marker is None:
+        if record.changed_by != US or record.marker is None:
             return None
         written = self._ledger.wrote(record.marker, field, record.fields.get(field))
         return record.marker if written else None

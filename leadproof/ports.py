@@ -222,8 +222,8 @@ class Ledger(Protocol):
         ...
 
     def explains(self, mutation: Mutation, marker: str) -> dict[str, Any] | None:
-        """The observed fields of the mutation that `marker` names, where it is an older event's mutation of the same
-        record, or an earlier one of the same plan, and was observed; `None` otherwise."""
+        """What was observed of the fields that the mutation which `marker` names had set, where it is an older event's
+        mutation of the same record, or an earlier one of the same plan, and was observed; `None` otherwise."""
         ...
 
     def creator_of(self, external_id: str) -> str | None:

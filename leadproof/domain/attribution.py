@@ -3,16 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from datetime import datetime, timedelta
+from typing import Any, Final
 
 from leadproof.domain.comparison import same
 from leadproof.domain.fields import FieldSpec
 from leadproof.domain.mutation import Difference, Mutation
 from leadproof.domain.records import MARKER, Change, FoundRecord
 
+US: Final = "us"
+"""What a record's history and its last change say of our own writes."""
+
+SAME_WRITE = timedelta(seconds=1)
+"""Fields of one request stand in a record's history within this time of each other."""
+
 Specs = Mapping[str, FieldSpec]
 Effects = Mapping[str, Mapping[str, Any]]
-"""Effect marker to the observed fields of an earlier effect of ours that explains a difference."""
+"""Effect marker to what was observed of the fields that this earlier effect of ours set."""
+
+
+def together(one: Change, other: Change) -> bool:
+    """Whether two entries of a record's history are of one write: by the same author, at the same moment."""
+    return one.by == other.by and abs(one.at - other.at) <= SAME_WRITE
 
 
 def landed(record: FoundRecord, mutation_key: str) -> bool:
@@ -39,42 +51,127 @@ def _base(mutation: Mutation) -> dict[str, Any]:
     return dict.fromkeys((*mutation.intent.fields, *mutation.intent.compare_also))
 
 
-def explained_base(mutation: Mutation, record: FoundRecord, specs: Specs, effects: Effects) -> dict[str, Any] | None:
+def _read_at(mutation: Mutation, margin: timedelta) -> datetime | None:
+    """From when on a version can be newer than the base; `None` where the base is no record, so that any is.
+
+    The base of a derived mutation is what its decision was shown, and nobody else of us writes to the record from then
+    until the mutation is made.
+    """
+    if mutation.base_state is None:
+        return None
+    return (mutation.intent.base_read_at or mutation.created_at) - margin
+
+
+def _marker_of(record: FoundRecord, change: Change) -> Change | None:
+    """The marker's entry that was written together with a version of ours; the nearest, where two come close."""
+    entries = [one for one in record.history.get(MARKER, ()) if change.by == US and together(one, change)]
+    return min(entries, key=lambda one: abs(one.at - change.at), default=None)
+
+
+class _Explaining:
+    """Says whether what stands, or stood, in a field is an earlier effect of ours.
+
+    A version is explained and never a value: whoever else sets what we once wrote has made a change of their own. A
+    target that keeps no history of the field has no versions. There the record has to say that nobody changed it after
+    that effect: it was last changed by us, and carries that effect's marker.
+
+    Args:
+        margin: how far the target's clock and ours may differ.
+    """
+
+    def __init__(
+        self, mutation: Mutation, record: FoundRecord, specs: Specs, effects: Effects, margin: timedelta
+    ) -> None:
+        self._record = record
+        self._specs = specs
+        self._effects = effects
+        self._since = _read_at(mutation, margin)
+
+    def stands(self, name: str) -> bool:
+        """Whether the present value is explained."""
+        record = self._record
+        if name not in record.fields:
+            return False
+        if name not in record.history:
+            ours = record.changed_by == US and self._later(record.changed_at)
+            return ours and self._wrote(record.marker, name, record.fields[name])
+        latest = next(iter(record.history[name]), None)
+        shown = latest is not None and same(self._specs.get(name, FieldSpec()), latest.value, record.fields[name])
+        return latest is not None and shown and self.version(name, latest)
+
+    def version(self, name: str, change: Change) -> bool:
+        """Whether a version is an earlier effect's, and later than the base."""
+        marker = _marker_of(self._record, change)
+        return marker is not None and self._later(change.at) and self._wrote(marker.value, name, change.value)
+
+    def _later(self, at: datetime | None) -> bool:
+        return self._since is None or at is None or at > self._since
+
+    def _wrote(self, marker: str | None, name: str, value: Any) -> bool:
+        effect = self._effects.get(marker, {}) if marker is not None else {}
+        return name in effect and same(self._specs.get(name, FieldSpec()), value, effect[name])
+
+
+def explained_base(
+    mutation: Mutation,
+    record: FoundRecord,
+    specs: Specs,
+    effects: Effects,
+    margin: timedelta = timedelta(0),
+) -> dict[str, Any] | None:
     """The base, moved on where an earlier effect of ours explains what now stands on the record.
 
     The base of a create is no record; where an earlier effect of ours explains that there is one, an empty record.
+
+    Args:
+        margin: how far the target's clock and ours may differ.
     """
     if mutation.base_state is None and not effects:
         return None
     base = _base(mutation)
-    for fields in effects.values():
-        for name, value in fields.items():
-            if name in record.fields and same(specs.get(name, FieldSpec()), record.fields[name], value):
-                base[name] = record.fields[name]
+    explaining = _Explaining(mutation, record, specs, effects, margin)
+    for name in {name for fields in effects.values() for name in fields}:
+        if explaining.stands(name):
+            base[name] = record.fields[name]
     return base
 
 
 def overwritten_unseen(
-    mutation: Mutation, record: FoundRecord, specs: Specs, effects: Effects
+    mutation: Mutation,
+    record: FoundRecord,
+    specs: Specs,
+    effects: Effects,
+    margin: timedelta = timedelta(0),
 ) -> tuple[Difference, ...]:
     """Values that our write replaced without having seen them, from the target's history.
 
-    The value before each write of ours must be the base, the intent itself, or explained by an earlier effect of ours.
+    The value before each write of ours must be the base or the intent itself, or its version an earlier effect of ours.
+
+    Args:
+        margin: how far the target's clock and ours may differ.
     """
-    written = [change.at for change in record.history.get(MARKER, ()) if change.value == mutation.mutation_key]
+    written = [change for change in record.history.get(MARKER, ()) if change.value == mutation.mutation_key]
+    explaining = _Explaining(mutation, record, specs, effects, margin)
     base = _base(mutation)
     lost = []
     for name, wanted in sorted(mutation.intent.fields.items()):
         if name not in base:
             continue
         spec = specs.get(name, FieldSpec())
-        seen = [base[name], wanted, *(e[name] for e in effects.values() if name in e)]
-        for at in written:
-            before = next((change for change in record.history.get(name, ()) if change.at < at), None)
-            if before is not None and not any(same(spec, before.value, value) for value in seen):
+        for marker in written:
+            before = _before(record, name, marker)
+            if before is None or same(spec, before.value, base[name]) or same(spec, before.value, wanted):
+                continue
+            if not explaining.version(name, before):
                 lost.append(_lost(name, wanted, record, before))
                 break
     return tuple(lost)
+
+
+def _before(record: FoundRecord, name: str, marker: Change) -> Change | None:
+    """The version that a write of ours replaced; its own may stand a moment before its marker's entry."""
+    older = (change for change in record.history.get(name, ()) if change.at < marker.at)
+    return next((change for change in older if _marker_of(record, change) is not marker), None)
 
 
 def _lost(name: str, wanted: Any, record: FoundRecord, before: Change) -> Difference:

@@ -84,6 +84,10 @@ def quiet_at(attempts: Sequence[Attempt], quiescence: timedelta) -> datetime | N
     return max((a.send_before + quiescence for a in attempts if a.outcome in _UNANSWERED), default=None)
 
 
+def _margin(target: Target) -> timedelta:
+    return timedelta(seconds=target.clock_margin_seconds)
+
+
 def _merged(look: Look, record: FoundRecord) -> bool:
     """Whether the read-back or an answer carries another id than the one that was asked for."""
     if look.asked_id is None:
@@ -196,7 +200,7 @@ def _not_found(look: Look, target: Target) -> Finding:
 def _ours(look: Look, record: FoundRecord, target: Target, specs: Specs, effects: Effects) -> Finding:
     """A write of this mutation landed on the record."""
     mutation = look.mutation
-    lost = overwritten_unseen(mutation, record, specs, effects)
+    lost = overwritten_unseen(mutation, record, specs, effects, _margin(target))
     if lost:
         return Finding(
             next=Next.ASK,
@@ -225,7 +229,7 @@ def _not_ours(look: Look, record: FoundRecord, target: Target, specs: Specs, eff
         if not _in_window(look, target):
             return Finding(next=Next.SETTLED, status=Status.OBSERVED, reason=Reason.ALREADY_SO, verdict=Presence.ONE)
         return _unclear(look, target)
-    base = explained_base(look.mutation, record, specs, effects)
+    base = explained_base(look.mutation, record, specs, effects, _margin(target))
     compared = (*intent.fields, *intent.compare_also)
     changed = moved(base, record, compared, specs) if base is not None else differences
     if not changed:

@@ -125,7 +125,9 @@ def _explains(tx: Transaction, mutation: Mutation, marker: str) -> dict[str, Any
     if not _one_record(other, mutation) or not _earlier(tx, other, mutation):
         return None
     fields = (other.observed_state or {}).get("fields")
-    return dict(fields) if fields is not None else None
+    if fields is None or other.intended_state is None:
+        return None
+    return {name: fields[name] for name in other.intended_state.fields if name in fields}
 
 
 def _one_record(one: Mutation, other: Mutation) -> bool:

@@ -56,6 +56,42 @@ def test_a_persons_edit_on_top_of_an_older_effect_is_one(world: World) -> None:
     assert world.record.fields["owner"] == "888"
 
 
+def test_a_person_who_sets_again_what_an_older_effect_wrote_has_made_an_edit(world: World) -> None:
+    """The value is ours, the version is not: we wrote OPEN, the plan saw NEW, and somebody went back to OPEN."""
+    world.update(fields={"lead_status": "OPEN"})
+    world.run()
+    world.clock.forward(5)
+    world.target.edit(lead_status="NEW")
+    world.clock.forward(5)
+    world.update(later=60, base_age=0, base_state={"lead_status": "NEW"}, fields={"lead_status": "BAD_TIMING"})
+    world.clock.forward(5)
+    world.target.edit(lead_status="OPEN")
+    world.clock.forward(TARGET.base_age_seconds)
+    mutation = world.run()
+    assert (mutation.status, mutation.reason) == (Status.DIVERGENT, Reason.CHANGED_BEFORE_WRITE)
+    assert [(d.observed, d.changed_by) for d in mutation.differences] == [("OPEN", "person:9")]
+    assert world.record.fields["lead_status"] == "OPEN"
+
+
+def test_a_person_who_does_so_between_check_and_write_is_found_in_the_history(world: World) -> None:
+    world.update(fields={"lead_status": "OPEN"})
+    world.run()
+    world.clock.forward(5)
+    world.target.edit(lead_status="NEW")
+    world.clock.forward(5)
+    world.update(later=60, base_state={"lead_status": "NEW"}, fields={"lead_status": "BAD_TIMING"})
+
+    def somebody_goes_back() -> None:
+        world.clock.forward(0.5)
+        world.target.edit(lead_status="OPEN")
+        world.clock.forward(0.5)
+
+    world.target.on_send.append(somebody_goes_back)
+    mutation = world.run()
+    assert (mutation.status, mutation.reason) == (Status.DIVERGENT, Reason.OVERWROTE_UNSEEN_EDIT)
+    assert [(d.lost, d.changed_by) for d in mutation.differences] == [("OPEN", "person:9")]
+
+
 def test_an_older_event_yields_to_a_newer_one_that_set_the_same(world: World) -> None:
     older = world.update()
     world.update(later=60)

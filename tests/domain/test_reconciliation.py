@@ -251,17 +251,20 @@ def test_a_base_field_that_is_not_returned_any_more_says_nothing() -> None:
 
 
 def test_an_earlier_effect_of_ours_explains_a_difference() -> None:
-    record = one(a_record({**BASE, "owner": "777"}, marker=OTHER_KEY))
+    history = written(1, {"owner": "777"}, marker=OTHER_KEY)
+    record = one(a_record({**BASE, "owner": "777"}, marker=OTHER_KEY, history=history))
     assert said(finding(record, effects={OTHER_KEY: {"owner": "777"}})) == SEND
     assert said(finding(record, effects={OTHER_KEY: {"owner": "778"}})) == CHANGED
     assert said(finding(record, effects={OTHER_KEY: {"lead_status": "777"}})) == CHANGED
 
 
 def test_a_record_that_an_earlier_effect_made_is_the_base_of_a_create() -> None:
-    made = a_record({**BASE, "owner": "777"}, marker=OTHER_KEY, record_id="602", external_id=OURS)
+    history = written(1, {"owner": "777"}, marker=OTHER_KEY)
+    stands: dict[str, Any] = {"marker": OTHER_KEY, "record_id": "602", "external_id": OURS, "history": history}
+    made = a_record({**BASE, "owner": "777"}, **stands)
     assert said(finding(one(made), mutation=CREATE, effects={OTHER_KEY: {"owner": "777"}})) == SEND
     assert said(finding(one(made), mutation=CREATE)) == CHANGED
-    edited = a_record({"owner": "777", "lead_status": "OPEN"}, record_id="602", external_id=OURS)
+    edited = a_record({"owner": "777", "lead_status": "OPEN"}, **stands)
     assert said(finding(one(edited), mutation=CREATE, effects={OTHER_KEY: {"owner": "777"}})) == CHANGED
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from functools import partial
 from typing import Any
 
@@ -12,6 +13,7 @@ from leadproof.domain.events import Outcome
 from leadproof.domain.mutation import Mutation, Reason, Status
 from leadproof.domain.review import ReviewItem
 from tests.support.house import House, eventually
+from tests.workflows.test_events import _key
 
 BIG = {"numemployees": "1000+"}
 
@@ -107,6 +109,28 @@ async def test_an_edit_while_the_approval_was_awaited_is_not_overwritten(house: 
     assert house.writes(record_id) == []
     difference = next(d for d in mutation.differences if d.field == "owner")
     assert (difference.observed, difference.changed_by) == ("503", "person:9003")
+
+
+async def test_a_person_who_sets_again_what_we_once_wrote_is_not_overwritten(house: House) -> None:
+    """We wrote BAD_TIMING; one person moved it on and another went back to it while an approval was awaited."""
+    record_id, first = await house.lead(email=f"a.{time.time_ns()}@gmail.com", company="")
+    await house.outcome(first, Outcome.DONE)
+    assert house.properties(record_id)["hs_lead_status"] == "BAD_TIMING"
+    house.control.person("9002", record_id, hs_lead_status="OPEN", company="Huge", **BIG)
+    change = house.change(record_id, "company", "Huge")
+    await house.deliver(change)
+    key = _key(house, {"id": record_id}, change)
+    mutation, item = await _asked(house, key)
+    assert (mutation.reason, (mutation.base_state or {})["lead_status"]) == (Reason.NEEDS_APPROVAL, "OPEN")
+    house.control.person("9003", record_id, hs_lead_status="BAD_TIMING")
+    await _decided(house, item, "approve")
+    await house.until(key, lambda lead: house.mutation(key).status is Status.DIVERGENT)
+    mutation, _ = await _asked(house, key)
+    assert mutation.reason is Reason.CHANGED_BEFORE_WRITE
+    (difference,) = [d for d in mutation.differences if d.field == "lead_status"]
+    assert (difference.observed, difference.changed_by) == ("BAD_TIMING", "person:9003")
+    assert len(house.writes(record_id)) == 1
+    assert house.properties(record_id)["hs_lead_status"] == "BAD_TIMING"
 
 
 async def _divergent_by_edit_after_write(house: House) -> tuple[str, str, ReviewItem]:
