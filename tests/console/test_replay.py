@@ -134,7 +134,7 @@ def test_a_result_that_this_code_cannot_read_shows_neither_its_values_nor_a_stac
         r"differs at event \d+, workflow task completed: this code fails on what stands before it \(.*\)\n",
         ended.stdout,
     )
-    assert "ValidationError" in ended.stdout
+    assert "UnreadablePayload" in ended.stdout
     assert ended.stderr == ""
     assert "brightwater" not in ended.stdout
 
