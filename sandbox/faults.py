@@ -4,6 +4,8 @@ from collections.abc import Callable, Set
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from sandbox import fault_args
+
 ANSWER_KINDS = (
     "drop_before_apply",
     "drop_after_apply",
@@ -41,6 +43,7 @@ class Fault:
             raise ValueError(f"kind {self.kind!r} is none of {', '.join(KINDS)}")
         if not (isinstance(self.times, int) and self.times > 0 and isinstance(self.after, int)):
             raise ValueError("times and after are whole numbers, times at least 1")
+        fault_args.check(self.args)
         verb = self.operation.partition(".")[2]
         if self.kind == "stale_read" and verb not in READS:
             raise ValueError("stale_read is for reads and searches")
@@ -53,11 +56,9 @@ class Fault:
                 raise ValueError("moment is before_write or after_write")
         if self.kind in {"human_edit", "rewrite"} and not isinstance(self.args.get("fields"), dict):
             raise ValueError(f"{self.kind} needs args.fields")
-        if self.kind in {"status", "status_after_apply"} and not isinstance(self.args.get("status"), int):
+        if self.kind in {"status", "status_after_apply"} and "status" not in self.args:
             raise ValueError(f"{self.kind} needs args.status")
         self.args.setdefault("seconds", 1)
-        if not isinstance(self.args["seconds"], int | float):
-            raise TypeError("args.seconds is a number")
         if self.match is not None:
             self.match = str(self.match)
 

@@ -104,9 +104,38 @@ def test_reads_are_hit_alike(contacts: Any, batches: Any, control: Control, reco
         {"provider": "hubspot", "operation": "contacts.read", "kind": "human_edit", "args": {"fields": {}}},
         {"provider": "hubspot", "operation": "contacts.write", "kind": "human_edit"},
         {"provider": "hubspot", "operation": "contacts.write", "kind": "delay", "args": {"seconds": "long"}},
+        {"provider": "hubspot", "operation": "contacts.write", "kind": "delay", "args": {"seconds": -1}},
+        {"provider": "hubspot", "operation": "contacts.write", "kind": "delay", "args": {"seconds": True}},
+        {"provider": "hubspot", "operation": "contacts.write", "kind": "lock", "args": ["seconds"]},
+        *(
+            {"provider": provider, "operation": operation, "kind": kind, "args": {"status": status}}
+            for provider, operation in (("hubspot", "contacts.write"), ("anthropic", "messages.create"))
+            for kind in ("status", "status_after_apply", "apply_later")
+            for status in (100, 103, 204, 304, 99, 600, 0, -1, True, "500", 500.0)
+        ),
+        *(
+            {"provider": "hubspot", "operation": "contacts.write", "kind": "status", "args": {"status": 500, **args}}
+            for args in (
+                {"headers": {"x": "a\r\nb"}},
+                {"headers": {"x y": "a"}},
+                {"headers": {"x": "☂"}},
+                {"headers": ["x"]},
+                {"headers": {"content-length": "3"}},
+                {"headers": {"Transfer-Encoding": "chunked"}},
+                {"retry_after": "1\n"},
+                {"content_type": "text/☂"},
+            )
+        ),
     ],
 )
 def test_fault_that_makes_no_sense(http: httpx.Client, fault: dict[str, Any]) -> None:
     answer = http.post("/_sandbox/faults", json=fault)
     assert answer.status_code == 422
     assert answer.json()["error"]
+    assert http.get("/_sandbox/faults").json() == []
+
+
+@pytest.mark.parametrize("status", [200, 205, 302, 599])
+def test_a_status_that_can_carry_an_answer(http: httpx.Client, control: Control, record: str, status: int) -> None:
+    control.fault("status", args={"status": status, "headers": {"x-note": "a"}, "retry_after": 1.5})
+    assert statuses(http, record, 1) == [status]
