@@ -77,7 +77,8 @@ class Book(BaseModel):
         views: the mutations that changed; all of them where `whole`.
         event_review: the open review item of the event itself.
         problem: why the event could not be planned; a person is asked.
-        wake: workflow ID of a lead that waits for a record which this step freed.
+        wake: workflow ID of a lead that waits for a record which this step freed; `also_wake`: the same of further
+            records.
     """
 
     model_config = _FROZEN
@@ -88,6 +89,7 @@ class Book(BaseModel):
     event_review: ReviewItem | None = None
     problem: Reason | None = None
     wake: str | None = None
+    also_wake: tuple[str, ...] = ()
 
 
 class WriteCommand(BaseModel):

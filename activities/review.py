@@ -82,13 +82,13 @@ class ReviewActivities:
             applied = [self._apply(row.decision_id, row.review_id) for row in rows]
         else:
             applied = [self._receive(command, command.sent)]
-        wake = next((one.wake for one in applied if one.wake), None)
+        wakes = tuple(dict.fromkeys(event_key for one in applied for event_key in one.wakes))
         return Decided(
             answers=tuple(
                 Answered(decision_id=one.decision_id, verdict=one.verdict, why=one.why, until=one.until)
                 for one in applied
             ),
-            book=self._views.book(command.event_key, wake=wake),
+            book=self._views.book(command.event_key, wake=wakes[0] if wakes else None, also_wake=wakes[1:]),
             plan_again=any(self._replans(one) for one in applied),
         )
 

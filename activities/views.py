@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from activities.messages import Book
 from leadproof.domain.errors import NotFound
@@ -27,7 +27,14 @@ class Views:
             raise NotFound("no lead event stands under this key")
         return lead
 
-    def book(self, event_key: str, *, steps: Mapping[str, Step] | None = None, wake: str | None = None) -> Book:
+    def book(
+        self,
+        event_key: str,
+        *,
+        steps: Mapping[str, Step] | None = None,
+        wake: str | None = None,
+        also_wake: Sequence[str] = (),
+    ) -> Book:
         """All mutations of an event; `steps` where the caller knows better than the row when to go on."""
         lead = self.lead(event_key)
         views = tuple(
@@ -38,6 +45,7 @@ class Views:
             views=views,
             event_review=self._ledger.review_of(event_key),
             wake=self.workflow_of(wake),
+            also_wake=tuple(self.lead(key).workflow_id for key in also_wake),
         )
 
     def one(

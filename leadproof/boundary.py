@@ -20,7 +20,7 @@ from leadproof.domain.progress import Unstored
 from leadproof.domain.reconciliation import Finding, Look, Next
 from leadproof.domain.records import FoundRecord, LookUp, Presence
 from leadproof.domain.review import ReviewState
-from leadproof.domain.steps import ClaimResult, Receipts, Settlement, TargetRow, WriteRequest
+from leadproof.domain.steps import Claim, ClaimResult, Receipts, Settlement, TargetRow, WriteRequest
 from leadproof.looking import Ports, Rules, asked_id, effects_on, find_record, question, store_finding
 
 __all__ = ["Looked", "Ports", "Result", "Rules", "Submission", "look", "submit"]
@@ -106,7 +106,7 @@ def submit(ports: Ports, rules: Rules, mutation_key: str, *, version: int, numbe
     )
     mutation, attempt = claim.mutation, claim.attempt
     if claim.result is not ClaimResult.WON or attempt is None:
-        return _not_won(ports, rules, claim.result, mutation)
+        return _not_won(ports, rules, claim)
     settled = _check(ports, rules, mutation, attempt)
     if isinstance(settled, Submission):
         return settled
@@ -130,14 +130,15 @@ def submit(ports: Ports, rules: Rules, mutation_key: str, *, version: int, numbe
     return _after(ports, rules, mutation_key, answer)
 
 
-def _not_won(ports: Ports, rules: Rules, result: ClaimResult, mutation: Mutation) -> Submission:
+def _not_won(ports: Ports, rules: Rules, claim: Claim) -> Submission:
     """Nothing was claimed and nothing is sent; what stands in the row decides."""
+    mutation, result = claim.mutation, claim.result
     attempts = ports.ledger.attempts_of(mutation.mutation_key)
     if result is ClaimResult.NOT_YET and mutation.status is not Status.RESERVED:
         at = ports.clock.now() + timedelta(seconds=rules.target.read_spacing_seconds)
         return Submission(result=Result.LOOK_FIRST, mutation=mutation, attempts=attempts, at=at)
     moved = Result.WAITS if result is ClaimResult.WAITS else Result.MOVED
-    return Submission(result=moved, mutation=mutation, attempts=attempts)
+    return Submission(result=moved, mutation=mutation, attempts=attempts, wake=claim.wake)
 
 
 def _parked(ports: Ports, rules: Rules, mutation_key: str, version: int, row: TargetRow) -> Submission | None:

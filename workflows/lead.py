@@ -282,16 +282,17 @@ class LeadWorkflow:
         return book.model_copy(update={"views": tuple(views)})
 
     async def _wake(self, book: Book) -> None:
-        """Tell the first lead in a freed record's queue; its own timer asks again where this is lost."""
-        if book.wake is None:
-            return
-        if book.wake == workflow.info().workflow_id:  # a mutation of this lead is next in line
-            self._freed = True
-            return
-        try:
-            await workflow.get_external_workflow_handle(book.wake).signal(contract.SIGNAL_RECORD_FREE)
-        except FailureError:
-            workflow.logger.info("the lead that waits for this record has no open run; the sweep resumes it")
+        """Tell the first lead in each freed record's queue; its own timer asks again where this is lost."""
+        for waiting in (book.wake, *book.also_wake):
+            if waiting is None:
+                continue
+            if waiting == workflow.info().workflow_id:  # a mutation of this lead is next in line
+                self._freed = True
+                continue
+            try:
+                await workflow.get_external_workflow_handle(waiting).signal(contract.SIGNAL_RECORD_FREE)
+            except FailureError:
+                workflow.logger.info("the lead that waits for this record has no open run; the sweep resumes it")
 
     def _woken(self) -> bool:
         """Whether a record was freed that a mutation waits for; a signal that nobody waits for wakes nobody."""

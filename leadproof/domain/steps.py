@@ -105,11 +105,18 @@ class ClaimResult(StrEnum):
 
 
 class Claim(BaseModel):
+    """What became of a claim.
+
+    Attributes:
+        wake: as in `Settled`, where the mutation was *superseded*.
+    """
+
     model_config = _FROZEN
 
     result: ClaimResult
     mutation: Mutation
     attempt: Attempt | None = None
+    wake: str | None = None
 
 
 class Question(BaseModel):
@@ -167,7 +174,7 @@ class Applied(BaseModel):
     Attributes:
         why: one sentence for the decider where it was not applied.
         until: while *pending*, from when it can be applied.
-        wake: as in `Settled`.
+        wakes: as `wake` in `Settled`, one for each record that was freed.
     """
 
     model_config = _FROZEN
@@ -179,7 +186,7 @@ class Applied(BaseModel):
     mutation: Mutation | None = None
     derived: Mutation | None = None
     review: ReviewItem | None = None
-    wake: str | None = None
+    wakes: tuple[str, ...] = ()
 
 
 class QuarantineEntry(BaseModel):

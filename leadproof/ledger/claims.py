@@ -202,9 +202,9 @@ def _supersede(tx: Transaction, ask: _Ask) -> Claim:
     after = move(tx, before, Status.SUPERSEDED, Reason.NEWER_EVENT)
     if after is None:
         raise AssertionError("a locked row was changed by someone else")
-    leave(tx, before, after)
+    wake = leave(tx, before, after)
     recompute(tx, lead)
-    return Claim(result=ClaimResult.SUPERSEDED, mutation=after)
+    return Claim(result=ClaimResult.SUPERSEDED, mutation=after, wake=wake)
 
 
 def _store_answer(tx: Transaction, mutation_key: str, number: int, answer: Answer, request_digest: str | None) -> None:

@@ -48,7 +48,7 @@ class _Case(NamedTuple):
 class _Effect(NamedTuple):
     mutation: Mutation | None = None
     derived: Mutation | None = None
-    wake: str | None = None
+    wakes: tuple[str, ...] = ()
 
 
 def apply_decision(tx: Transaction, decision_id: str, quiescence: timedelta) -> Applied:
@@ -191,7 +191,7 @@ def _apply(tx: Transaction, case: _Case) -> Applied:
         mutation=effect.mutation,
         derived=effect.derived,
         review=closed,
-        wake=effect.wake,
+        wakes=effect.wakes,
     )
 
 
@@ -210,7 +210,7 @@ def _on_mutation(tx: Transaction, case: _Case, before: Mutation) -> _Effect:
         insert_mutations(tx, [derived])
     wake = leave(tx, before, after, derived)
     recompute(tx, case.lead)
-    return _Effect(after, derived, wake)
+    return _Effect(after, derived, (wake,) if wake is not None else ())
 
 
 def _derived(tx: Transaction, case: _Case) -> Mutation | None:
@@ -229,13 +229,11 @@ def _on_event(tx: Transaction, case: _Case) -> _Effect:
     if case.decision is Decision.PLAN_AGAIN:
         recompute(tx, case.lead)
         return _Effect()
-    wake = None
-    for mutation in mutations_of(tx, case.lead.event_key):
-        wake = _give_up(tx, mutation) or wake
+    named = [_give_up(tx, mutation) for mutation in mutations_of(tx, case.lead.event_key)]
     lead = recompute(tx, case.lead)
     if not lead.outcome.final:
         set_outcome(tx, lead, Outcome.ABANDONED)
-    return _Effect(wake=wake)
+    return _Effect(wakes=tuple(dict.fromkeys(event_key for event_key in named if event_key is not None)))
 
 
 def _give_up(tx: Transaction, known: Mutation) -> str | None:

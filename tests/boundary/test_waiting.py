@@ -106,6 +106,21 @@ def test_an_older_event_yields_to_a_newer_one_that_set_the_same(world: World) ->
     assert len(world.target.sent) == 1
 
 
+def test_an_older_event_that_yields_in_its_turn_wakes_the_next_in_line(world: World) -> None:
+    older = world.update()
+    holder = world.update(later=60)
+    world.submit()
+    newest = world.update(later=120, fields={"owner": "502"})
+    for key in (older.mutation_key, newest.mutation_key):
+        world.key = key
+        assert world.submit().result is Result.WAITS
+    world.key = holder.mutation_key
+    assert world.look().wake == older.event_key
+    world.key = older.mutation_key
+    done = world.submit()
+    assert (done.mutation.reason, done.wake) == (Reason.NEWER_EVENT, newest.event_key)
+
+
 def test_a_create_that_finds_the_record_which_an_earlier_effect_made_goes_on_as_an_update(world: World) -> None:
     world.create()
     world.run()

@@ -356,6 +356,23 @@ class TestEvents:
         assert now(ledger, waiting).reason is Reason.DECLINED
         assert outcome(ledger, event.event_key) is Outcome.ABANDONED
 
+    def test_who_waits_for_any_of_the_records_that_it_held_is_named(
+        self, ledger: OwnedLedger, clock: HandClock
+    ) -> None:
+        event = a_lead_event("1")
+        held = ("a" * 64, "b" * 64)
+        kinds = (ActionKind.QUALIFY, ActionKind.UPDATE)
+        both = [a_mutation(event, action=k, ordinal=n, target_record=held[n]) for n, k in enumerate(kinds)]
+        for mutation in planned(ledger, event, *both):
+            answered(ledger, won(ledger, mutation), AnswerClass.NOT_SENT)
+        waiting = []
+        for number, record in enumerate(held):
+            other = a_lead_event(f"other {number}")
+            claim(ledger, planned(ledger, other, a_mutation(other, target_record=record))[0])
+            waiting.append(other.event_key)
+        applied = decide(ledger, ledger.open_event_review(event.event_key, QUESTION), Decision.ABANDON)
+        assert (applied.verdict, applied.wakes) == (DecisionVerdict.APPLIED, tuple(waiting))
+
     def test_what_was_done_before_stays_done(self, ledger: OwnedLedger, clock: HandClock) -> None:
         event = a_lead_event("1")
         first = a_mutation(event, target_record="a" * 64)

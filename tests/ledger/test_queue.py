@@ -213,6 +213,17 @@ class TestNewerEvents:
         done(ledger, clock, newer)
         assert claim(ledger, older).result is ClaimResult.SUPERSEDED
 
+    def test_who_yields_in_its_turn_wakes_the_next_in_line(self, ledger: OwnedLedger, clock: HandClock) -> None:
+        older, holder, newer = (of_one_record(ledger, minute) for minute in (1, 2, 3))
+        won(ledger, holder)
+        for waiting in (older, newer):
+            assert claim(ledger, waiting).result is ClaimResult.WAITS
+        answered(ledger, now(ledger, holder))
+        assert observed(ledger, clock, holder).wake == older.event_key
+        superseded = claim(ledger, now(ledger, older))
+        assert (superseded.result, superseded.wake) == (ClaimResult.SUPERSEDED, newer.event_key)
+        assert claim(ledger, now(ledger, newer)).result is ClaimResult.WON
+
     def test_dependents_are_abandoned(self, ledger: OwnedLedger, clock: HandClock) -> None:
         event = a_lead_event("1")
         older = a_mutation(event, target_record=RECORD)
@@ -249,7 +260,7 @@ class TestHeirs:
         applied = decide(ledger, item, Decision.OVERWRITE)
         heir = applied.derived
         assert heir is not None
-        assert applied.wake is None
+        assert applied.wakes == ()
         clock.forward(3600)
         assert claim(ledger, other).result is ClaimResult.WAITS  # although its event is the older one
         assert claim(ledger, heir).result is ClaimResult.WON
@@ -288,4 +299,4 @@ class TestHeirs:
             waiting = of_one_record(ledger, 10 * number + 2, target_record=record)
             item = divergent(ledger, clock, holder)
             claim(ledger, waiting)
-            assert decide(ledger, item, kind, kind.value).wake == waiting.event_key
+            assert decide(ledger, item, kind, kind.value).wakes == (waiting.event_key,)
