@@ -17,7 +17,7 @@ LARGEST_ANSWER: Final = 4 * 1024 * 1024
 """Bytes of an answer; the longest that a policy can ask for has 32,000 tokens."""
 
 _IDLE_SECONDS: Final = 15.0
-_CONNECTIONS: Final = 64
+_CONNECTIONS: Final = 200  # as many as a worker may have threads
 
 for _name in ("anthropic", "httpx2", "httpcore2"):
     # at `debug` they log whole requests: the lead, and the key

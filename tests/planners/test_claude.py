@@ -15,11 +15,13 @@ from typing import Any
 import httpx
 import pytest
 
+from leadproof.deadline import Call
 from leadproof.domain.errors import ConfigurationRefused, MalformedPlan, PlannerRefused, PlannerUnavailable
 from leadproof.domain.plan import Plan, PlannerInfo
 from leadproof.domain.policy import Policy
 from leadproof.planners.claude import ClaudePlanner
 from leadproof.planners.claude_client import ClaudeClient
+from leadproof.planners.claude_wire import LARGEST_ANSWER, http_client
 from leadproof.ports import Planner
 from sandbox.server import running
 from tests.crm.hostile import Hostile, Script, hostile, says
@@ -246,7 +248,7 @@ def test_a_lost_answer_is_asked_for_again_by_others(claude: ClaudePlanner, api: 
         (answers(b"{"), PlannerUnavailable),
         (answers(b"\xff\xfe"), PlannerUnavailable),
         (answers(b""), PlannerUnavailable),
-        (answers(b"x" * (4 * 1024 * 1024 + 1)), PlannerUnavailable),
+        (answers(a_message("x" * LARGEST_ANSWER)), PlannerUnavailable),
         (says(200, b"<html>", **{"Content-Type": "text/html"}), PlannerUnavailable),
         (says(404, b"<html>", **{"Content-Type": "text/html"}), PlannerRefused),
         (lambda line: line.break_off(b"HTTP/1.1 200 OK\r\nContent-Length: 90\r\n\r\n{"), PlannerUnavailable),
@@ -348,6 +350,21 @@ def test_a_connection_is_used_again_and_a_closed_one_is_not(server: Hostile, mak
     planned(planner)
     planned(planner)
     assert len(server.requests) == 4
+
+
+def test_a_call_that_is_given_up_after_its_answer_leaves_the_connection_to_others(server: Hostile) -> None:
+    server.answers(answers(a_message()))
+    client, late = http_client(), threading.Event()
+
+    def answered_and_then_busy() -> None:
+        client.get(server.url)
+        late.wait(5)
+
+    assert Call(answered_and_then_busy, connect_timeout=1, timeout=0.3).exchange().late
+    assert Call(lambda: client.get(server.url).status_code, connect_timeout=1, timeout=1).exchange().value == 200
+    late.set()
+    client.close()
+    assert server.connections == 1
 
 
 def test_threads_share_one_client(claude: ClaudePlanner, api: Control) -> None:
