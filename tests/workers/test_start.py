@@ -26,14 +26,15 @@ MISSING = "HubSpot has no contact property our_own; `leadproof doctor --create` 
             "HubSpot has no contact property our_own; `leadproof doctor --create` makes it",
         ),
         ("hubspot_marker_property", "HubSpot has no contact property our_own; `leadproof doctor --create` makes it"),
-        ("hubspot_portal_id", "the HubSpot token opens account 62515, LEADPROOF_HUBSPOT_PORTAL_ID names our_own"),
+        ("hubspot_portal_id", "the HubSpot token opens account 62515, LEADPROOF_HUBSPOT_PORTAL_ID names 99"),
     ],
 )
 async def test_what_hubspot_does_not_have_stops_a_worker(
     clinic: Clinic, temporal: WorkflowEnvironment, setting: str, says: str
 ) -> None:
     address = temporal.client.service_client.config.target_host
-    settings = clinic.settings(temporal_address=address, **{setting: "our_own"})
+    given = "99" if setting == "hubspot_portal_id" else "our_own"
+    settings = clinic.settings(temporal_address=address, **{setting: given})
     upgrade(settings.ledger_url)
     with pytest.raises(ConfigurationRefused) as refused:
         await lifecycle.run(settings)

@@ -94,23 +94,14 @@ def _webhooks(settings: Settings, policy: Policy | None, report: Report) -> None
 
 def _public_url(url: str, report: Report) -> None:
     do = "set LEADPROOF_PUBLIC_URL to the starter's https address, exactly as the sources call it"
-    host, scheme = _host_and_scheme(url)
-    if host is None or scheme not in {"http", "https"}:
-        report.wrong(PUBLIC_URL, "it is no address, so that no signature can be right", do)
-    elif _only_here(host):
+    parts = urlsplit(url)
+    host = parts.hostname or ""  # the settings hold no address without one
+    if _only_here(host):
         report.warn(PUBLIC_URL, f"{host} cannot be reached from outside", do)
-    elif scheme != "https":
+    elif parts.scheme != "https":
         report.warn(PUBLIC_URL, f"leads reach {host} unencrypted, and HubSpot delivers to https only", do)
     else:
         report.ok(PUBLIC_URL, f"https, at {host}")
-
-
-def _host_and_scheme(url: str) -> tuple[str | None, str]:
-    try:
-        parts = urlsplit(url)
-    except ValueError:
-        return None, ""
-    return parts.hostname, parts.scheme
 
 
 def _only_here(host: str) -> bool:

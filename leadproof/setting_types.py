@@ -1,0 +1,86 @@
+"""What settings may hold: bounded numbers, addresses, names and secrets that can be used as what they are."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Final
+
+from pydantic import AfterValidator, Field, SecretStr
+
+_HOST: Final = r"(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])"
+_PATH: Final = r"[!-\"$->@-\[\]-~]*"  # visible ASCII without ? # and a backslash
+_ADDRESS: Final = re.compile(rf"https?://{_HOST}(?::(?P<port>[0-9]{{1,5}}))?(?:/{_PATH})?")
+_HOST_AND_PORT: Final = re.compile(rf"{_HOST}:(?P<port>[0-9]{{1,5}})")
+_VISIBLE: Final = re.compile(r"[!-~]+")
+_PROPERTY: Final = re.compile(r"[a-z][a-z0-9_]{0,99}")
+_HUBSPOTS_OWN: Final = ("hs_", "hubspot_")
+_LARGEST_PORT: Final = 65_535
+
+
+def _url(text: str) -> str:
+    match = _ADDRESS.fullmatch(text)
+    if match is None or not 0 < int(match["port"] or 1) <= _LARGEST_PORT:
+        raise ValueError("an address is http://HOST[:PORT][/PATH] or https://..., without user, query and fragment")
+    return text
+
+
+def _host_and_port(text: str) -> str:
+    match = _HOST_AND_PORT.fullmatch(text)
+    if match is None or not 0 < int(match["port"]) <= _LARGEST_PORT:
+        raise ValueError("it is HOST:PORT, without http://")
+    return text
+
+
+def _in_a_header(secret: SecretStr) -> SecretStr:
+    if _VISIBLE.fullmatch(secret.get_secret_value()) is None:
+        raise ValueError("it has a space, a line break or another character that an HTTP header cannot carry")
+    return secret
+
+
+def _matching(pattern: str, why: str) -> AfterValidator:
+    form = re.compile(pattern, re.ASCII)
+
+    def check(text: str) -> str:
+        if form.fullmatch(text) is None:
+            raise ValueError(why)
+        return text
+
+    return AfterValidator(check)
+
+
+def _property(name: str) -> str:
+    if _PROPERTY.fullmatch(name) is None:
+        raise ValueError(
+            "a HubSpot property's name has lower-case letters, digits and underscores, begins with a letter, and is at "
+            "most 100 long"
+        )
+    if name.startswith(_HUBSPOTS_OWN):
+        raise ValueError("names that begin with hs_ or hubspot_ are HubSpot's own; name a property of ours")
+    return name
+
+
+Seconds = Annotated[float, Field(gt=0, le=10_000_000, allow_inf_nan=False)]
+"""Up to 115 days, as the policy's durations are bounded; what is longer no timer of ours takes."""
+
+WholeSeconds = Annotated[float, Field(ge=1, le=10_000_000, allow_inf_nan=False)]
+"""At least a second: what a schedule of Temporal can have as its interval."""
+
+Url = Annotated[str, AfterValidator(_url)]
+HostAndPort = Annotated[str, AfterValidator(_host_and_port)]
+"""Where a gRPC client connects to."""
+
+HeaderSecret = Annotated[SecretStr, AfterValidator(_in_a_header)]
+"""A secret that is sent in a header."""
+
+NamespaceName = Annotated[str, _matching(r"[!-~]{1,255}", "it has a space or a character beyond ASCII")]
+AccountId = Annotated[str, _matching(r"[1-9][0-9]{0,19}", "it is a number, as HubSpot shows it")]
+TokenName = Annotated[
+    str,
+    _matching(
+        r"[A-Za-z0-9][A-Za-z0-9_.@-]{0,59}", "a name has letters, digits and any of `_.@-`, and is at most 60 long"
+    ),
+]
+"""It stands behind `api:` where a reviewer is named."""
+
+PropertyName = Annotated[str, AfterValidator(_property)]
+"""A property that we have in HubSpot."""
