@@ -84,7 +84,9 @@ class PlanningActivities:
         first = self._asked(lead, snapshot, policy, stronger=stronger)
         if stronger or not first.from_model or not asks_stronger(policy, first.guarded):
             return first
-        return self._asked(lead, snapshot, policy, stronger=True)
+        second = self._asked(lead, snapshot, policy, stronger=True)
+        usage = {**(second.info.usage or {}), "first": first.info.usage}  # what the plan cost is both
+        return second._replace(info=second.info.model_copy(update={"usage": usage}))
 
     def _asked(self, lead: Lead, snapshot: LeadSnapshot, policy: Policy, *, stronger: bool) -> _Proposed:
         kind = policy.planner_of(lead.source_system, lead.event_kind)

@@ -242,7 +242,9 @@ async def test_an_unsure_or_refused_first_plan_costs_a_second_call(house: House,
     await house.outcome(key, Outcome.DONE)
     assert _models(house, company) == [HAIKU, SONNET]
     planner = _plan(house, key).planner
-    assert (planner.model, (planner.usage or {})["stronger"]) == (SONNET, True)
+    usage = planner.usage or {}
+    assert (planner.model, usage["stronger"], usage["first"]["stronger"]) == (SONNET, True, False)
+    assert min(usage["output_tokens"], usage["first"]["output_tokens"]) > 0
     assert house.properties(record_id)["hubspot_owner_id"] == "503"
 
 
