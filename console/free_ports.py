@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import fcntl
+import os
 import random
 import socket
+import tempfile
+from pathlib import Path
+from typing import IO, Final
 
 from leadproof.domain.errors import ConfigurationRefused
 
@@ -11,6 +16,9 @@ _FROM, _TO = 15_000, 30_000
 """Below the ports that systems give to outgoing connections, which could take a free one before its process does."""
 
 HOST = "127.0.0.1"
+
+_HELD: Final[list[IO[bytes]]] = []
+"""Ports that this process has given away: their locks go with it."""
 
 
 def is_free(port: int) -> bool:
@@ -23,10 +31,24 @@ def is_free(port: int) -> bool:
     return True
 
 
+def _hold(port: int) -> bool:
+    """Keep other stacks of this machine from the port: between its choice and its use lie seconds."""
+    folder = Path(tempfile.gettempdir()) / f"leadproof-ports-{os.getuid()}"
+    folder.mkdir(mode=0o700, exist_ok=True)
+    lock = (folder / str(port)).open("wb")
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        lock.close()
+        return False
+    _HELD.append(lock)
+    return True
+
+
 def any_free(taken: set[int]) -> int:
     """A port that is free now and not in `taken`, to which it is added."""
     for port in random.sample(range(_FROM, _TO), 200):
-        if port not in taken and is_free(port):
+        if port not in taken and _hold(port) and is_free(port):
             taken.add(port)
             return port
     raise ConfigurationRefused(f"no free port between {_FROM} and {_TO} was found on {HOST}")

@@ -1,4 +1,7 @@
+import random
 import socket
+import subprocess
+import sys
 
 import pytest
 
@@ -25,3 +28,15 @@ def test_two_processes_are_never_given_one_port() -> None:
     assert len(set(given)) == 20
     with pytest.raises(ConfigurationRefused):
         free_ports.claim(given[0], what="the sandbox", option="--sandbox-port", taken=taken)
+
+
+def test_a_port_that_another_stack_has_chosen_is_not_given_away_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing listens there yet, so that only the lock can tell."""
+    monkeypatch.setattr(random, "sample", lambda *_: [15_001, 15_002])
+    code = "from console import free_ports; free_ports.random.sample = lambda *_: [15001]; "
+    code += "print(free_ports.any_free(set()), flush=True); input()"
+    with subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
+        assert other.stdout is not None
+        assert int(other.stdout.readline()) == 15_001
+        assert free_ports.any_free(set()) == 15_002
+        other.communicate(b"\n")
