@@ -21,6 +21,14 @@ T = TypeVar("T")
 _TRIES = 5
 _RETRIED = frozenset({"40001", "40P01"})  # serialization_failure, deadlock_detected
 _NO_TABLE = frozenset({"42P01", "42703"})  # undefined_table, undefined_column
+_UNUSABLE = {
+    "SQLITE_NOTADB": "the file that LEADPROOF_LEDGER_URL names is no SQLite database; name another one",
+    "SQLITE_CORRUPT": "the ledger's file is damaged; put a backup in its place",
+    "SQLITE_CANTOPEN": "the ledger's file cannot be opened; see that LEADPROOF_LEDGER_URL names a file that we may use",
+    "SQLITE_READONLY": "the ledger's file, or its folder, cannot be written; see that LEADPROOF_LEDGER_URL names ours",
+    "SQLITE_FULL": "there is no room left on the ledger's disk",
+}
+"""What SQLite says of the file itself (https://www.sqlite.org/rescode.html)."""
 UPGRADE = "run `leadproof ledger upgrade`"
 
 
@@ -133,11 +141,13 @@ def ledger_url(url: str) -> URL:
     """
     try:
         parsed = make_url(url)
-    except ArgumentError:
+    except (ArgumentError, ValueError):  # a port that is no number is a ValueError
         raise ConfigurationRefused("LEADPROOF_LEDGER_URL cannot be read as an address") from None
     if parsed.drivername in {"postgresql", "postgres", "postgresql+psycopg"}:
         return parsed.set(drivername="postgresql+psycopg")
     if parsed.drivername in {"sqlite", "sqlite+pysqlite"} and parsed.database not in {None, "", ":memory:"}:
+        if parsed.query:
+            raise ConfigurationRefused("LEADPROOF_LEDGER_URL has options behind a `?`, and on SQLite it takes none")
         return parsed
     raise ConfigurationRefused("LEADPROOF_LEDGER_URL is neither sqlite:///PATH nor postgresql+psycopg://...")
 
@@ -147,6 +157,9 @@ def _named(error: DBAPIError | PoolTimeout) -> LedgerUnavailable | LedgerOutdate
     if isinstance(error, PoolTimeout):
         return LedgerUnavailable("no connection to the ledger became free in time")
     orig = error.orig
+    unusable = _UNUSABLE.get(getattr(orig, "sqlite_errorname", None) or "")
+    if unusable is not None:
+        return LedgerUnavailable(unusable)
     if getattr(orig, "sqlstate", None) in _NO_TABLE or "no such table" in str(orig) or "no such column" in str(orig):
         return LedgerOutdated(f"the ledger's schema is not this code's: {UPGRADE}")
     if isinstance(error, OperationalError | InterfaceError):
@@ -179,6 +192,7 @@ def _sqlite(url: URL, busy_seconds: float) -> Engine:
 
 
 def _postgresql(url: URL, busy_seconds: float) -> Engine:
+    _check_options(url)
     milliseconds = math.ceil(busy_seconds * 1000)
 
     def set_up(connection: Any, _record: Any) -> None:
@@ -203,3 +217,15 @@ def _postgresql(url: URL, busy_seconds: float) -> Engine:
     )
     event.listen(writer, "connect", set_up)
     return Engine(writer, writer.execution_options(isolation_level="AUTOCOMMIT"), busy_seconds=busy_seconds)
+
+
+def _check_options(url: URL) -> None:
+    """Refuse what the client of PostgreSQL would refuse at the first connection, as an error among errors of ours."""
+    import psycopg  # noqa: PLC0415 - a ledger on SQLite needs none
+
+    try:
+        psycopg.conninfo.make_conninfo("", **dict.fromkeys(url.query, "any"))
+    except psycopg.ProgrammingError:
+        raise ConfigurationRefused(
+            "LEADPROOF_LEDGER_URL has options behind its `?` that PostgreSQL's client does not know"
+        ) from None

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from sqlalchemy import Connection, inspect, text
 
-from leadproof.domain.errors import LedgerOutdated
+from leadproof.domain.errors import ConfigurationRefused, LedgerOutdated
 from leadproof.ledger.engine import UPGRADE, Engine, connect, ledger_url
 
 REVISIONS = ("0001",)
@@ -25,13 +25,13 @@ def upgrade(url: str, *, busy_seconds: float = 30.0) -> None:
     Of two at once, the second waits and finds nothing to do.
 
     Raises:
-        ConfigurationRefused: the address is none of a ledger.
+        ConfigurationRefused: the address is none of a ledger, or its folder cannot be made.
         LedgerUnavailable: the database did not answer.
         LedgerOutdated: the ledger is newer than this code.
     """
     database = ledger_url(url).database
     if ledger_url(url).get_backend_name() == "sqlite" and database is not None:
-        Path(database).parent.mkdir(parents=True, exist_ok=True)
+        _make_folder(Path(database).parent)
     engine = connect(url, busy_seconds=busy_seconds)
     try:
         with _ONE_AT_A_TIME:
@@ -65,6 +65,15 @@ def revision_of(connection: Connection) -> str | None:
         return None
     revision: str | None = connection.execute(text("SELECT version_num FROM alembic_version")).scalar()
     return revision
+
+
+def _make_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ConfigurationRefused(
+            f"the ledger's folder {folder} cannot be made ({error.strerror}); set LEADPROOF_LEDGER_URL"
+        ) from None
 
 
 def _upgrade(connection: Connection) -> None:

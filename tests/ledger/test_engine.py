@@ -17,6 +17,7 @@ from sqlalchemy.exc import IntegrityError
 
 from leadproof.domain.errors import ConfigurationRefused, LedgerUnavailable
 from leadproof.domain.steps import Arrival
+from leadproof.ledger import schema
 from leadproof.ledger.engine import Engine, connect, ledger_url
 from leadproof.ledger.tables import TARGET
 from tests.ledger.databases import Database
@@ -203,3 +204,43 @@ def test_a_connection_that_the_server_ended_is_replaced(postgresql: Database) ->
     postgresql.engine.write(lambda c: c.exec_driver_sql(f"SELECT pg_terminate_backend({pid}, 5000)").close())
     assert engine.read(lambda c: c.exec_driver_sql("SELECT 1").scalar()) == 1
     engine.dispose()
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "sqlite:///ledger.db?timeout=abc",
+        "sqlite:///ledger.db?mode=ro",
+        "postgresql://me:hidden-word@127.0.0.1:abc/ledger",
+        "postgresql://me:hidden-word@127.0.0.1:1/ledger?colour=red",
+    ],
+)
+def test_an_address_with_what_no_ledger_takes(url: str) -> None:
+    with pytest.raises(ConfigurationRefused, match="LEADPROOF_LEDGER_URL") as refused:
+        connect(url)
+    assert "hidden-word" not in str(refused.value)
+
+
+def test_the_options_of_postgresql_are_its_own() -> None:
+    connect("postgresql://h/d?sslmode=require&application_name=leadproof").dispose()
+
+
+@pytest.mark.parametrize("way", ["read", "write"])
+def test_a_file_that_is_no_database(tmp_path: Path, way: str) -> None:
+    file = tmp_path / "passwd"
+    file.write_text("root:x:0:0:root:/root:/bin/bash\n" * 50)
+    engine = connect(f"sqlite:///{file}", busy_seconds=0.2)
+    with pytest.raises(LedgerUnavailable, match="no SQLite database"):
+        getattr(engine, way)(lambda connection: connection.execute(sa.select(TARGET)).all())
+    engine.dispose()
+    with pytest.raises(LedgerUnavailable, match="no SQLite database"):
+        schema.upgrade(f"sqlite:///{file}")
+    assert file.read_text().startswith("root:x:0:0")
+
+
+def test_a_file_and_a_folder_that_cannot_be_used(tmp_path: Path) -> None:
+    with pytest.raises(LedgerUnavailable, match="cannot be opened"):
+        schema.upgrade(f"sqlite:///{tmp_path}")
+    (tmp_path / "file").touch()
+    with pytest.raises(ConfigurationRefused, match=r"folder .*file cannot be made"):
+        schema.upgrade(f"sqlite:///{tmp_path / 'file' / 'ledger.db'}")
