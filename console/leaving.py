@@ -17,6 +17,7 @@ from leadproof.domain.errors import (
     NotFound,
     PolicyRefused,
 )
+from workers.refusals import refusal_of
 
 REFUSED = 1
 CONFIGURATION = 2
@@ -36,8 +37,8 @@ _REFUSED = (CommandRefused, NotFound, MalformedDecision, MalformedDelivery)
 def leaving() -> Iterator[None]:
     """The one way out of every command.
 
-    What people can set right becomes one sentence and an exit status; anything else is a fault of ours and keeps its
-    traceback.
+    What people can set right becomes one sentence and an exit status, also where a library says it in its own words;
+    anything else is a fault of ours and keeps its traceback.
     """
     try:
         yield
@@ -45,6 +46,11 @@ def leaving() -> Iterator[None]:
         _leave(error, CONFIGURATION)
     except _REFUSED as error:
         _leave(error, REFUSED)
+    except Exception as error:
+        refusal = refusal_of(error)
+        if refusal is None:
+            raise
+        _leave(refusal, CONFIGURATION)
     finally:
         if "temporalio.client" in sys.modules:
             # A process that ends right after its last call aborts in a fifth of the cases (temporalio/sdk-python#300)

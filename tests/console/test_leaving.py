@@ -1,8 +1,11 @@
+import errno
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from temporalio.service import RPCError, RPCStatusCode
 
 from console import leaving
 from console.leaving import CommandRefused
@@ -15,6 +18,7 @@ from leadproof.domain.errors import (
     NotFound,
     PolicyRefused,
 )
+from starter.start import TemporalUnavailable
 from tests.console.commands import environment, run
 
 
@@ -41,6 +45,67 @@ def test_what_people_can_set_right_is_one_sentence(
 def test_a_fault_of_ours_keeps_its_traceback() -> None:
     with pytest.raises(IllegalTransition), leaving.leaving():
         raise IllegalTransition("never")
+
+
+@pytest.mark.parametrize(
+    ("error", "says"),
+    [
+        (
+            RPCError("Namespace nope is\nnot found.", RPCStatusCode.NOT_FOUND, b""),
+            "Temporal does not have what was asked for (Namespace nope is not found); see LEADPROOF_TEMPORAL_NAMESPACE",
+        ),
+        (
+            RPCError("Request unauthorized.", RPCStatusCode.PERMISSION_DENIED, b""),
+            "Temporal refuses our credentials (Request unauthorized); see LEADPROOF_TEMPORAL_API_KEY",
+        ),
+        (
+            RPCError("tcp connect error", RPCStatusCode.UNAVAILABLE, b""),
+            "Temporal did not do what was asked (UNAVAILABLE: tcp connect error); see LEADPROOF_TEMPORAL_ADDRESS",
+        ),
+        (TemporalUnavailable("Temporal did not answer within 2 s"), "Temporal did not answer within 2 s"),
+        (
+            PermissionError(errno.EACCES, "Permission denied", "/root/data"),
+            "/root/data cannot be used: Permission denied",
+        ),
+    ],
+)
+def test_what_a_library_says_is_one_sentence_too(
+    error: Exception, says: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as left, leaving.leaving():
+        raise error
+    assert left.value.code == 2
+    assert capsys.readouterr().err == f"leadproof: {says}\n"
+
+
+@pytest.mark.parametrize("error", [OSError("no file in it"), RuntimeError("ours"), KeyError("ours")])
+def test_an_error_that_names_nothing_keeps_its_traceback(error: Exception) -> None:
+    with pytest.raises(type(error)), leaving.leaving():
+        raise error
+
+
+@pytest.mark.parametrize(
+    ("command", "name", "value", "says"),
+    [
+        ("worker", "SWEEP_SECONDS", "1e12", "these settings are wrong: LEADPROOF_SWEEP_SECONDS: "),
+        ("starter", "LEDGER_URL", "sqlite:///../leaving.env", "the file that LEADPROOF_LEDGER_URL names is no SQLite"),
+    ],
+)
+def test_a_mistake_in_a_setting_is_one_sentence(tmp_path: Path, command: str, name: str, value: str, says: str) -> None:
+    (tmp_path / "leaving.env").write_text("LEADPROOF_TENANT=acme\n" * 100)
+    folder = tmp_path / "here"
+    folder.mkdir()
+    shutil.copy(Path(__file__).parents[2] / "policy.toml", folder)
+    ended = run(command, cwd=folder, more={f"LEADPROOF_{name}": value})
+    assert (ended.returncode, ended.stdout, ended.stderr.count("\n")) == (2, "", 1)
+    assert ended.stderr.startswith(f"leadproof: {says}")
+
+
+def test_a_file_of_settings_that_is_not_utf_8_is_one_sentence(tmp_path: Path) -> None:
+    (tmp_path / ".env").write_bytes("LEADPROOF_TENANT=é".encode("latin-1"))
+    ended = run("config", cwd=tmp_path)
+    assert (ended.returncode, ended.stdout) == (2, "")
+    assert ended.stderr == "leadproof: the file .env is not UTF-8; save it as UTF-8, or remove it\n"
 
 
 def test_an_unknown_setting_ends_a_command_with_a_sentence(tmp_path: Path) -> None:

@@ -57,3 +57,26 @@ def test_as_a_process_too_it_is_a_sentence_and_no_stack_trace(tmp_path: Path) ->
     assert done.stderr == (
         "leadproof worker: the policy nowhere.toml cannot be read; set LEADPROOF_POLICY to a policy.toml\n"
     )
+
+
+@pytest.mark.parametrize("command", [["workers"], ["console", "worker"]])
+def test_a_namespace_that_temporal_does_not_have_is_a_sentence(
+    clinic: Clinic, temporal: WorkflowEnvironment, command: list[str], tmp_path: Path
+) -> None:
+    address = temporal.client.service_client.config.target_host
+    given = clinic.variables(temporal_address=address, temporal_namespace="nope")
+    upgrade(given["LEADPROOF_LEDGER_URL"])
+    bare = {name: value for name, value in os.environ.items() if not name.startswith("LEADPROOF_")}
+    done = subprocess.run(
+        [sys.executable, "-m", *command],
+        cwd=tmp_path,
+        env={**bare, **given, "PYTHONPATH": str(Path.cwd())},
+        capture_output=True,
+        text=True,
+        timeout=50,
+        check=False,
+    )
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert done.stderr.endswith(
+        ": Temporal does not have what was asked for (Namespace nope is not found); see LEADPROOF_TEMPORAL_NAMESPACE\n"
+    )
