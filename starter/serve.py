@@ -87,7 +87,7 @@ def _listening(settings: Settings) -> socket.socket:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind((host, port))
         listener.listen(_BACKLOG)
-    except OSError:
+    except (OSError, ValueError):  # a name that cannot be one is a ValueError
         listener.close()
         raise ConfigurationRefused(
             f"the starter cannot listen on {host}:{port}; is another one running there?"
