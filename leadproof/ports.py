@@ -333,8 +333,10 @@ class Ledger(Protocol):
         """Apply a recorded decision: verdict, item closed and the mutation's row, in one transaction.
 
         A decision that was applied before answers the same again. `overwrite` and `restore` move the parent to
-        `superseded` and insert the derived row, which takes the hold over. While an unanswered attempt that no
-        read-back has shown to have landed is younger than its quiescence, what would give the hold up stays pending.
+        `superseded` and insert the derived row, which takes the hold over. Where the stage would move backward they
+        insert two, of which the second depends on the first; where the policy does not permit that, they are
+        *impossible*. While an unanswered attempt that no read-back has shown to have landed is younger than its
+        quiescence, what would give the hold up stays pending.
         """
         ...
 

@@ -8,6 +8,7 @@ from fastapi import APIRouter, Depends, Request
 from fastapi.responses import JSONResponse
 
 from leadproof import strict_json
+from leadproof.domain.derivation import why_not
 from leadproof.domain.errors import MalformedDecision, MalformedDelivery, NotFound
 from leadproof.domain.policy import Policy
 from leadproof.domain.review import (
@@ -129,7 +130,8 @@ class Reviews:
             quiescence=target.quiescence,
             now=self._clock.now(),
         )
-        return sorted(allowed_decisions(status=mutation.status, reason=mutation.reason, absence_established=absent))
+        allowed = allowed_decisions(status=mutation.status, reason=mutation.reason, absence_established=absent)
+        return sorted(one for one in allowed if why_not(mutation, one, lambda _: self._policy) is None)
 
 
 def _decision(body: bytes, review_id: str) -> ReviewDecision:

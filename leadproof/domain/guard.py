@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 from leadproof.domain import conditions
 from leadproof.domain.errors import MalformedPlan
@@ -18,8 +18,7 @@ from leadproof.domain.field_values import ValueRefused, usable_value
 from leadproof.domain.plan import MOST_ACTIONS, Action, ActionKind, GuardedAction, Plan, TargetObject, Verdict
 from leadproof.domain.policy import Approval, Policy
 from leadproof.domain.records import FoundRecord
-
-_STAGE_MOVE: Final = (ActionKind.CLEAR_STAGE, ActionKind.SET_STAGE)
+from leadproof.domain.stages import may_move_back, moves_back
 
 
 class _Refused(Exception):
@@ -101,10 +100,10 @@ def _parts(guarding: _Guarding, action: Action, before: list[GuardedAction]) -> 
     fields = _usable_fields(guarding, action)
     action = action.model_copy(update={"fields": fields})
     held = _approval(guarding, action)
-    if not _moves_back(guarding, action):
-        return [_judged(action, held)]
     policy = guarding.policy
-    if not all(policy.permission(kind, action.target_system, action.target_object) for kind in _STAGE_MOVE):
+    if not moves_back(policy, action.target_system, guarding.base(action), fields):
+        return [_judged(action, held)]
+    if not may_move_back(policy, action.target_system, action.target_object):
         raise _Refused("the stage would move backward, and the policy does not permit clear_stage and set_stage")
     rest = {name: value for name, value in fields.items() if name != LIFECYCLE_STAGE}
     remainder = [action.model_copy(update={"fields": rest})] if rest else []
@@ -182,16 +181,6 @@ def _said(guarding: _Guarding, action: Action, name: str, form: object) -> bool:
     except ValueRefused:
         return False
     return said == form
-
-
-def _moves_back(guarding: _Guarding, action: Action) -> bool:
-    intended = action.fields.get(LIFECYCLE_STAGE)
-    present = guarding.base(action).get(LIFECYCLE_STAGE)
-    if intended is None or present is None or intended == present:
-        return False
-    stages = guarding.policy.stages.get(action.target_system, ())
-    # a stage that the policy does not list cannot be shown to be lower
-    return present not in stages or stages.index(intended) < stages.index(present)
 
 
 def _approval(guarding: _Guarding, action: Action) -> Approval | None:

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from sqlalchemy import select, update
 
+from leadproof.domain.derivation import PolicyOf, why_not
 from leadproof.domain.errors import NotFound
 from leadproof.domain.events import Lead, Outcome
 from leadproof.domain.keys import DERIVED_OPERATIONS, derived_key, instant
@@ -43,6 +44,7 @@ class _Case(NamedTuple):
     lead: Lead
     mutation: Mutation | None
     quiescence: timedelta
+    policy_of: PolicyOf
 
 
 class _Effect(NamedTuple):
@@ -51,8 +53,11 @@ class _Effect(NamedTuple):
     wakes: tuple[str, ...] = ()
 
 
-def apply_decision(tx: Transaction, decision_id: str, quiescence: timedelta) -> Applied:
+def apply_decision(tx: Transaction, decision_id: str, quiescence: timedelta, policy_of: PolicyOf) -> Applied:
     """Apply a recorded decision; see `leadproof.ports.Ledger.apply_decision`.
+
+    Args:
+        policy_of: asked where a derived mutation would move a stage.
 
     Raises:
         NotFound: nothing was recorded under this id.
@@ -69,10 +74,14 @@ def apply_decision(tx: Transaction, decision_id: str, quiescence: timedelta) -> 
     row = find_decision(tx, decision_id) or row
     if row.verdict is not DecisionVerdict.PENDING:
         return _as_it_was(tx, row, item)
-    case = _Case(row, Decision(row.decision or ""), item, lead, mutation, quiescence)
+    case = _Case(row, Decision(row.decision or ""), item, lead, mutation, quiescence, policy_of)
     refused = _refusal(tx, case)
     if refused is not None:
         return _answer(tx, row, refused, item)
+    hindrance = why_not(mutation, case.decision, policy_of) if mutation is not None else None
+    if hindrance is not None:
+        answer = _answer(tx, row, DecisionVerdict.IMPOSSIBLE, item)
+        return answer.model_copy(update={"why": hindrance})
     until = _not_before(tx, case)
     if until is not None:
         why = f"an earlier request can still change the record until {instant(until)}"
@@ -139,8 +148,6 @@ def _refusal(tx: Transaction, case: _Case) -> DecisionVerdict | None:
         return DecisionVerdict.STALE
     if case.decision not in _allowed(tx, case):
         return DecisionVerdict.IMPOSSIBLE
-    if case.decision is Decision.RESTORE and _derived(tx, case) is None:
-        return DecisionVerdict.IMPOSSIBLE
     return None
 
 
@@ -196,27 +203,22 @@ def _apply(tx: Transaction, case: _Case) -> Applied:
 
 
 def _on_mutation(tx: Transaction, case: _Case, before: Mutation) -> _Effect:
-    derived = None
+    derived: tuple[Mutation, ...] = ()
     if case.decision in {Decision.APPROVE, Decision.RETRY}:
         after = touch(tx, before, Reason.APPROVED if case.decision is Decision.APPROVE else Reason.RETRY)
     elif case.decision is Decision.ABANDON:
         after = move(tx, before, Status.ABANDONED, _declined(before))
     else:
-        derived = _derived(tx, case) if case.decision is not Decision.ACCEPT else None
+        derived = derive(before, case.decision, review_id=case.item.review_id, now=tx.now, policy_of=case.policy_of)
         after = move(tx, before, Status.SUPERSEDED, before.reason)
     if after is None:
         raise AssertionError("a locked row was changed by someone else")
-    if derived is not None:
-        insert_mutations(tx, [derived])
-    wake = leave(tx, before, after, derived)
+    if derived:
+        insert_mutations(tx, derived)
+    heir = derived[-1] if derived else None
+    wake = leave(tx, before, after, heir)
     recompute(tx, case.lead)
-    return _Effect(after, derived, (wake,) if wake is not None else ())
-
-
-def _derived(tx: Transaction, case: _Case) -> Mutation | None:
-    if case.mutation is None:
-        return None
-    return derive(case.mutation, case.decision, review_id=case.item.review_id, now=tx.now)
+    return _Effect(after, heir, (wake,) if wake is not None else ())
 
 
 def _declined(mutation: Mutation) -> Reason | None:

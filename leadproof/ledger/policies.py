@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import datetime
 
 from sqlalchemy import RowMapping, insert, select, update
@@ -80,6 +81,15 @@ class Policies(Store):
                 f"version {row['version']} in the ledger can no longer be read ({error.why}), so that its scopes cannot"
                 " be compared"
             ) from None
+
+
+def stored_policy(tx: Transaction, version: str, parse: Callable[[str], Policy]) -> Policy | None:
+    """The policy of a version; `None` where it is not kept, or its text can no longer be read."""
+    text = tx.value(select(POLICY.c.body).where(POLICY.c.version == version))
+    try:
+        return parse(text) if text is not None else None
+    except PolicyRefused:
+        return None
 
 
 def _faults(policy: Policy, known: str | None, latest: Policy | None, now: datetime) -> tuple[PolicyRefused, ...]:

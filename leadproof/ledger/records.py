@@ -78,6 +78,7 @@ def _with_a_right(named: bool) -> Select[Any]:
             MUTATION.c.ordinal,
             MUTATION.c.created_at,
             MUTATION.c.updated_at,
+            MUTATION.c.depends_on,
             LEAD_EVENT.c.occurred_at,
             _PARENT.c.status.label("parent_status"),
         )
@@ -93,7 +94,8 @@ def _with_a_right(named: bool) -> Select[Any]:
 
 def must_wait(tx: Transaction, mutation: Mutation, occurred_at: datetime) -> bool:
     """Whether another row comes first on this record although nothing holds it."""
-    others = tx.rows(_with_a_right(_named(mutation)), _record(mutation))
+    rows = tx.rows(_with_a_right(_named(mutation)), _record(mutation))
+    others = [row for row in rows if mutation.mutation_key not in row["depends_on"]]  # they come after it in any case
     heirs = [row for row in others if row["parent_status"] == Status.SUPERSEDED]
     if _inherits(tx, mutation):
         mine: tuple[Any, ...] = (mutation.created_at, mutation.mutation_key)

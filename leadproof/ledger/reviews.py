@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from functools import partial
 
 from sqlalchemy import select
 
 from leadproof.domain.mutation import Mutation
+from leadproof.domain.policy import Policy
+from leadproof.domain.policy_text import parse_policy
 from leadproof.domain.review import (
     DecisionRow,
     DecisionVerdict,
@@ -18,6 +21,7 @@ from leadproof.domain.review import (
 from leadproof.domain.steps import Applied, Question
 from leadproof.ledger.decisions import apply_decision, find_decision, give_verdict
 from leadproof.ledger.events import locked, locked_by_mutation, recompute
+from leadproof.ledger.policies import stored_policy
 from leadproof.ledger.questions import ask
 from leadproof.ledger.rows import open_item, to_decision, to_item
 from leadproof.ledger.settling import found
@@ -109,7 +113,10 @@ class Reviews(Store):
         Raises:
             NotFound: nothing was recorded under this id.
         """
-        return self._write(lambda tx: apply_decision(tx, decision_id, quiescence))
+        return self._write(lambda tx: apply_decision(tx, decision_id, quiescence, partial(self._policy_of, tx)))
+
+    def _policy_of(self, tx: Transaction, version: str) -> Policy | None:
+        return stored_policy(tx, version, self._parse or parse_policy)
 
 
 def _review(tx: Transaction, review_id: str) -> ReviewItem | None:

@@ -116,8 +116,8 @@ def in_order(mutations: Iterable[Mutation]) -> tuple[Mutation, ...]:
     known = {mutation.mutation_key: mutation for mutation in mutations}
 
     def depth(mutation: Mutation) -> int:
-        parent = known.get(mutation.parent_key or "")
-        return 0 if parent is None else 1 + depth(parent)
+        first = [known[key] for key in (mutation.parent_key, *mutation.depends_on) if key in known]
+        return max((1 + depth(one) for one in first if one.ordinal == mutation.ordinal), default=0)
 
     return tuple(sorted(known.values(), key=lambda m: (m.ordinal, depth(m), m.created_at, m.mutation_key)))
 

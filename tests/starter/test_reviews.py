@@ -2,17 +2,20 @@ from __future__ import annotations
 
 import json
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
+from temporalio.client import Client
 
 from leadproof.domain.events import Outcome, workflow_id
 from leadproof.domain.mutation import Mutation, Reason
 from leadproof.domain.proofs import verify_decision
 from leadproof.domain.review import DecisionVerdict, ReviewItem
 from leadproof.domain.steps import Question
-from tests.starter.door import TOKENS, Door, authorized, creation
-from tests.support.ledgers import START, a_mutation, a_plan
+from tests.ledger.steps import divergent
+from tests.starter.door import POLICY, TOKENS, Door, a_door, authorized, creation
+from tests.support.ledgers import START, a_lead_event, a_mutation, a_plan, planned
 
 
 async def a_question(door: Door, record: int = 101) -> tuple[ReviewItem, Mutation]:
@@ -56,6 +59,20 @@ async def test_a_question_is_listed_and_shown_with_its_receipts(door: Door) -> N
     assert shown["mutation"]["intended_state"]["fields"] == {"lead_status": "qualified"}
     assert shown["mutation"]["attempts"] == shown["mutation"]["observations"] == []
     assert len(shown["shown_digest"]) == 64
+
+
+@pytest.mark.parametrize("permitted", [True, False])
+async def test_a_decision_that_the_policy_keeps_from_being_made_is_not_offered(
+    unworked: Client, tmp_path: Path, permitted: bool
+) -> None:
+    text = POLICY.read_text(encoding="utf-8")
+    unpermitted = text.replace('kind = "clear_stage"', 'kind = "update"').replace("clear_stage = 400", "update = 400")
+    async with a_door(unworked, tmp_path, policy=text if permitted else unpermitted) as door:
+        event = a_lead_event("101")
+        (row,) = planned(door.ledger, event, a_mutation(event, fields={"lifecycle_stage": "lead"}))
+        item = divergent(door.ledger, door.clock, row, None, (), fields={"lifecycle_stage": "customer"})
+        shown = (await door.get(f"/v1/reviews/{item.review_id}", by="read")).json()
+        assert shown["allowed"] == ["abandon", "accept", *(["overwrite"] if permitted else [])]
 
 
 async def test_a_decision_that_no_worker_answers_is_kept(door: Door) -> None:

@@ -192,6 +192,42 @@ async def test_an_edit_that_our_write_replaced_unseen_is_kept_and_restored(house
     assert house.properties(record_id)["lifecyclestage"] == "marketingqualifiedlead"
 
 
+def _stages(house: House, record_id: str) -> list[str]:
+    """What our writes set the stage to, as the witness received them."""
+    sent = [row["body"]["properties"] for row in house.writes(record_id)]
+    return [properties["lifecyclestage"] for properties in sent if "lifecyclestage" in properties]
+
+
+async def test_a_stage_that_our_write_replaced_unseen_is_restored_in_two_writes(house: House) -> None:
+    """HubSpot moves no stage backward: it is emptied first, or the restore would be answered 200 and change nothing."""
+    record_id = house.contact()
+    edit = {"fields": {"lifecyclestage": "lead"}, "user": "9003", "moment": "before_write"}
+    house.control.fault("human_edit", match=record_id, args=edit)
+    await house.deliver(house.creation(record_id))
+    key = house.key_of(record_id)
+    _, item = await _asked(house, key)
+    await _decided(house, item, "restore")
+    await house.outcome(key, Outcome.DONE)
+    assert house.properties(record_id)["lifecyclestage"] == "lead"
+    assert _stages(house, record_id) == ["marketingqualifiedlead", "", "lead"]
+    _, clear, move = house.mutations(key)
+    assert [clear.action_kind, move.action_kind] == ["clear_stage", "set_stage"]
+    assert move.depends_on == (clear.mutation_key,)
+
+
+async def test_an_overwrite_of_a_higher_stage_is_two_writes(house: House) -> None:
+    record_id = house.contact()
+    edit = {"fields": {"lifecyclestage": "customer"}, "user": "9003", "moment": "after_write"}
+    house.control.fault("human_edit", match=record_id, args=edit)
+    await house.deliver(house.creation(record_id))
+    key = house.key_of(record_id)
+    _, item = await _asked(house, key)
+    await _decided(house, item, "overwrite")
+    await house.outcome(key, Outcome.DONE)
+    assert house.properties(record_id)["lifecyclestage"] == "marketingqualifiedlead"
+    assert _stages(house, record_id) == ["marketingqualifiedlead", "", "marketingqualifiedlead"]
+
+
 async def test_automation_that_rewrites_is_told_apart_from_people(house: House) -> None:
     record_id = house.contact()
     house.control.fault("rewrite", match=record_id, args={"fields": {"hs_lead_status": "IN_PROGRESS"}})
