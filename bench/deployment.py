@@ -50,6 +50,7 @@ class Deployment:
         self.sandbox: str = told["sandbox"]
         self.ledger = Path(str(told["ledger"]).removeprefix("sqlite:///"))
         self.worker_pid: int = told["worker_pids"][0]
+        self.api_token: str = told["secrets"]["api_token"]
         self._secret: str = told["secrets"]["hubspot"]
         self._witness = witness
         self._people = 0
@@ -89,9 +90,9 @@ class Deployment:
         )
 
     # -- the witness -------------------------------------------------------------------------------------------------
-    def requests(self, operation: str | None = None) -> list[dict[str, Any]]:
+    def requests(self, operation: str | None = None, *, provider: str = "hubspot") -> list[dict[str, Any]]:
         """What the sandbox received from the deployment, in order."""
-        query = {"provider": "hubspot", **({"operation": operation} if operation else {})}
+        query = {"provider": provider, **({"operation": operation} if operation else {})}
         rows: list[dict[str, Any]] = self._witness.get("/_sandbox/requests", params=query).raise_for_status().json()
         return rows
 
@@ -120,15 +121,18 @@ class Deployment:
 
 
 @contextmanager
-def deployment(folder: Path) -> Iterator[Deployment]:
+def deployment(folder: Path, *options: str) -> Iterator[Deployment]:
     """Start the stack in a folder, and stop it.
+
+    Args:
+        options: further options of `leadproof up`.
 
     Raises:
         NotAsExpected: it did not start.
     """
     ports = [f"--{name}-port=0" for name in ("temporal", "starter", "sandbox")]
     process = subprocess.Popen(
-        [sys.executable, "-m", "console", "up", "--json", "--data-dir", str(folder), *ports],
+        [sys.executable, "-m", "console", "up", "--json", "--data-dir", str(folder), *ports, *options],
         cwd=folder,  # no .env of whoever runs this
         env=environment(),
         stdin=subprocess.DEVNULL,
