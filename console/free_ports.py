@@ -8,7 +8,7 @@ import random
 import socket
 import tempfile
 from pathlib import Path
-from typing import IO, Final
+from typing import Final
 
 from leadproof.domain.errors import ConfigurationRefused
 
@@ -17,8 +17,8 @@ _FROM, _TO = 15_000, 30_000
 
 HOST = "127.0.0.1"
 
-_HELD: Final[list[IO[bytes]]] = []
-"""Ports that this process has given away: their locks go with it."""
+_HELD: Final[list[int]] = []
+"""Descriptors of the locks of ports that this process has given away; they are closed when it ends."""
 
 
 def is_free(port: int) -> bool:
@@ -35,11 +35,11 @@ def _hold(port: int) -> bool:
     """Keep other stacks of this machine from the port: between its choice and its use lie seconds."""
     folder = Path(tempfile.gettempdir()) / f"leadproof-ports-{os.getuid()}"
     folder.mkdir(mode=0o700, exist_ok=True)
-    lock = (folder / str(port)).open("wb")
+    lock = os.open(folder / str(port), os.O_WRONLY | os.O_CREAT, 0o600)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
-        lock.close()
+        os.close(lock)
         return False
     _HELD.append(lock)
     return True
