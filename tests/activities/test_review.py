@@ -11,14 +11,17 @@ from temporalio.testing import ActivityEnvironment
 from activities.messages import AskCommand, DecideCommand, Decided
 from activities.review import ReviewActivities
 from leadproof.domain.events import Outcome
-from leadproof.domain.mutation import Reason, Status
+from leadproof.domain.mutation import AnswerClass, Reason, Status
+from leadproof.domain.plan import ActionKind
 from leadproof.domain.policy_text import parse_policy
 from leadproof.domain.proofs import sign_decision
 from leadproof.domain.review import DecisionVerdict, ReviewItem
 from leadproof.rulebook import Rulebook
 from tests.activities.room import Room
 from tests.boundary.target import is_lost
-from tests.boundary.world import TARGET, World
+from tests.boundary.world import POLICY, TARGET, World
+from tests.ledger.steps import answered, claim, won
+from tests.support.ledgers import a_lead_event, a_mutation, planned
 
 KEY = "a-decision-key-of-the-tests"
 
@@ -131,3 +134,18 @@ def test_giving_up_an_event_waits_until_none_of_its_requests_can_land_any_more(r
     lead = reviews.room.ledger.lead(reviews.event_key)
     assert lead is not None
     assert lead.outcome is Outcome.ABANDONED
+
+
+def test_who_waits_for_any_record_that_a_decision_frees_is_named_by_its_workflow(reviews: Reviews) -> None:
+    ledger, records = reviews.room.ledger, ("a" * 64, "b" * 64)
+    event = a_lead_event("102", policy_version=POLICY.version)
+    kinds = (ActionKind.QUALIFY, ActionKind.UPDATE)
+    held = [a_mutation(event, action=kinds[n], ordinal=n, target_record=record) for n, record in enumerate(records)]
+    for mutation in planned(ledger, event, *held):
+        answered(ledger, won(ledger, mutation), AnswerClass.NOT_SENT)
+    waiting = [a_lead_event(f"{n}", policy_version=POLICY.version) for n in (103, 104)]
+    for other, record in zip(waiting, records, strict=True):
+        claim(ledger, planned(ledger, other, a_mutation(other, target_record=record))[0])
+    reviews.event_key = event.event_key
+    book = reviews.send(approve(reviews.ask(Reason.RUN_FAILED, event=True), decision="abandon")).book
+    assert [book.wake, *book.also_wake] == [f"lead:{other.event_key}" for other in waiting]
