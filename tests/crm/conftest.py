@@ -26,8 +26,8 @@ def make_crm() -> Iterator[MakeCrm]:
             "fields": HubSpotFields(),
             "external_id_property": "leadproof_external_id",
             "marker_property": "leadproof_effect",
-            "connect_timeout": 2.0,
-            "call_timeout": 5.0,
+            "connect_timeout": 10.0,
+            "call_timeout": 30.0,
         }
         crm = HubSpotCrm(base_url=base_url, **(settings | other))  # type: ignore[arg-type]
         made.append(crm)
