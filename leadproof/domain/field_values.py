@@ -34,7 +34,7 @@ def usable_value(policy: Policy, target: str, field: str, value: object) -> Norm
     spec = specs_for(policy, target).get(field)
     if field in PROTECTED or spec is None:
         raise ValueRefused(f"{field!r} is no field that can be set")
-    form = _well_formed(field, spec, value)
+    form = well_formed(field, spec, value)
     if field in CONSENT and form is not True:
         raise ValueRefused(f"{field!r} may be tightened (true) and never loosened")
     if spec.type is FieldType.OWNER:
@@ -60,7 +60,12 @@ def readable_values(sent: Mapping[str, Any]) -> dict[str, Normal]:
     return read
 
 
-def _well_formed(field: str, spec: FieldSpec, value: object) -> Normal:
+def well_formed(field: str, spec: FieldSpec, value: object) -> Normal:
+    """The normal form of a value that is well-formed for its field's type, whatever the policy lists.
+
+    Raises:
+        ValueRefused: it is none, or longer than any target keeps.
+    """
     try:
         form = normal(spec, value)
     except MalformedValue as error:

@@ -54,9 +54,9 @@ class FieldSpec(BaseModel):
     model_config = ConfigDict(frozen=True, defer_build=True, extra="forbid")
 
     type: FieldType = FieldType.TEXT
-    free: bool = False
-    region: str | None = None
-    decimals: int = Field(default=2, ge=0, le=6)
+    free: bool = Field(default=False, strict=True)
+    region: str | None = Field(default=None, pattern=r"^[A-Z]{2}$")
+    decimals: int = Field(default=2, strict=True, ge=0, le=6)
 
 
 def _refuse(spec: FieldSpec, why: str) -> MalformedValue:

@@ -18,15 +18,25 @@ def _listed(value: Any) -> Any:
     return value if isinstance(value, list | tuple) else (value,)
 
 
+def _no_number(value: Any) -> Any:
+    if isinstance(value, int | float):  # else it would be read as seconds since 1970
+        raise ValueError("is a time, as in 2026-01-01T00:00:00Z")  # noqa: TRY004 - pydantic's
+    return value
+
+
 def _no_action(value: Any) -> Any:
     return None if value == "none" else value
 
 
-_Seconds = Annotated[float, Field(ge=0, le=10_000_000, allow_inf_nan=False)]
-_SomeSeconds = Annotated[float, Field(gt=0, le=10_000_000, allow_inf_nan=False)]
-_Days = Annotated[float, Field(ge=0, le=100_000, allow_inf_nan=False)]
-_Hours = Annotated[float, Field(gt=0, le=1_000_000, allow_inf_nan=False)]
-_Bound = Annotated[float, Field(allow_inf_nan=False)]
+_Seconds = Annotated[float, Field(strict=True, ge=0, le=10_000_000, allow_inf_nan=False)]
+_SomeSeconds = Annotated[float, Field(strict=True, gt=0, le=10_000_000, allow_inf_nan=False)]
+_Days = Annotated[float, Field(strict=True, ge=0, le=100_000, allow_inf_nan=False)]
+_Hours = Annotated[float, Field(strict=True, gt=0, le=1_000_000, allow_inf_nan=False)]
+_Bound = Annotated[float, Field(strict=True, allow_inf_nan=False)]
+_Share = Annotated[float, Field(strict=True, ge=0, le=1)]
+_Name = Annotated[str, Field(min_length=1)]
+_Kind = Annotated[str, Field(min_length=1, max_length=100, pattern=r"^[A-Za-z0-9][A-Za-z0-9._:-]*$")]  # as one may come
+_YesNo = Annotated[bool, Field(strict=True)]
 _Texts = Annotated[tuple[str, ...], BeforeValidator(_listed)]  # one text, or a list of them
 _Values = Annotated[tuple[Any, ...], BeforeValidator(_listed)]
 _Model = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._:@/-]{0,199}$")]
@@ -37,7 +47,7 @@ class ScopeEntry(BaseModel):
 
     model_config = ConfigDict(frozen=True, defer_build=True, extra="forbid", populate_by_name=True)
 
-    from_: AwareDatetime = Field(alias="from")
+    from_: Annotated[AwareDatetime, BeforeValidator(_no_number)] = Field(alias="from")
     scope: Scope
 
 
@@ -55,8 +65,8 @@ class EventKind(BaseModel):
 
     model_config = _FROZEN
 
-    source: str
-    kind: str
+    source: _Name
+    kind: _Kind
     properties: tuple[str, ...] = ()
     scopes: tuple[ScopeEntry, ...] = Field(min_length=1)
     planner: PlannerKind | None = None
@@ -75,7 +85,7 @@ class TargetField(BaseModel):
 
     model_config = _FROZEN
 
-    property: str
+    property: _Name
     spec: FieldSpec = FieldSpec()
 
 
@@ -112,7 +122,7 @@ class Target(BaseModel):
     observation_window_seconds: _SomeSeconds = 300
     read_spacing_seconds: _SomeSeconds = 2
     base_age_seconds: _Seconds = 60
-    max_attempts: int = Field(default=3, ge=1, le=100)
+    max_attempts: int = Field(default=3, strict=True, ge=1, le=100)
     patience_seconds: _Seconds = 3600
     probe_seconds: _SomeSeconds = 30
     found_unlinked: Literal["link", "review"] = "review"
@@ -167,7 +177,7 @@ class ActionPermission(BaseModel):
     object: TargetObject = TargetObject.CONTACT
     fields: tuple[str, ...] = Field(min_length=1)
     compare_also: tuple[str, ...] = ()
-    without_history: bool = False
+    without_history: _YesNo = False
 
 
 class Approval(BaseModel):
@@ -183,14 +193,14 @@ class Approval(BaseModel):
 
     model_config = _FROZEN
 
-    name: str
+    name: _Name
     action: ActionKind | None = None
     sets: _Texts = ()
     changes: _Texts = ()
-    first_write: bool = False
+    first_write: _YesNo = False
     when: Condition = Condition()
-    below_confidence: float | None = Field(default=None, ge=0, le=1)
-    why: str
+    below_confidence: _Share | None = None
+    why: _Name
     queue: str = "default"
 
 
@@ -204,7 +214,7 @@ class Rule(BaseModel):
 
     model_config = _FROZEN
 
-    name: str
+    name: _Name
     when: Condition = Condition()
     action: Annotated[ActionKind | None, BeforeValidator(_no_action)] = ActionKind.QUALIFY
     target: str = "hubspot"
@@ -227,8 +237,8 @@ class Escalation(BaseModel):
 
     model: _Model
     when: Condition | None = None
-    below_confidence: float | None = Field(default=None, ge=0, le=1)
-    after_refusal: bool = False
+    below_confidence: _Share | None = None
+    after_refusal: _YesNo = False
 
 
 class Claude(BaseModel):
@@ -247,8 +257,8 @@ class Claude(BaseModel):
 
     model: _Model = "claude-haiku-5-5"
     effort: Literal["low", "medium", "high"] = "low"
-    max_tokens: int = Field(default=4096, ge=1024, le=32_000)
-    call_timeout_seconds: float = Field(default=30, ge=1, le=60, allow_inf_nan=False)
+    max_tokens: int = Field(default=4096, strict=True, ge=1024, le=32_000)
+    call_timeout_seconds: float = Field(default=30, strict=True, ge=1, le=60, allow_inf_nan=False)
     instructions: str = Field(default="", max_length=20_000)
     shows: _Texts = ("company", "website", "title", "country", "region", "employees", "message")
     escalation: Escalation | None = None
@@ -265,7 +275,7 @@ class Queue(BaseModel):
     model_config = _FROZEN
 
     due_hours: _Hours = 24
-    raw_signals_count: bool = True
+    raw_signals_count: _YesNo = True
 
 
 class Retention(BaseModel):
@@ -307,7 +317,7 @@ class Policy(BaseModel):
     claude: Claude | None = None
     events: tuple[EventKind, ...]
     targets: dict[str, Target]
-    owners: dict[str, dict[str, str]] = {}
+    owners: dict[str, dict[str, _Name]] = {}
     stages: dict[str, tuple[str, ...]] = {}
     values: dict[str, dict[str, tuple[str, ...]]] = {}
     actions: tuple[ActionPermission, ...]

@@ -16,6 +16,7 @@ from leadproof.domain.errors import PolicyRefused
 from leadproof.domain.policy import Policy
 from leadproof.domain.policy_conditions import Fault
 from leadproof.domain.policy_lines import PolicyLines
+from leadproof.domain.policy_words import unprintable
 from leadproof.domain.records import Description
 
 PLANNERS: Final = ("rules", "claude")
@@ -47,6 +48,7 @@ _SAYS: Final = {
     "tuple_type": "is a list",
     "too_short": "must not be empty",
     "string_too_short": "must not be empty",
+    "string_pattern_mismatch": "is not written as it has to be",
 }
 
 
@@ -87,9 +89,10 @@ def examine(text: str) -> Examined:
         text.encode("utf-8")
     except (ValueError, RecursionError) as error:
         return Examined(None, (_no_toml(text, error),), whole=False)
-    faults = list(_misnamed(document))
+    modelled = _modelled(document)
+    faults = [*_misnamed(document), *unprintable(modelled)]
     digest = hashlib.sha256(text.encode("utf-8")).hexdigest()
-    given = {**_modelled(document), "digest": digest, "text": text}
+    given = {**modelled, "digest": digest, "text": text}
     policy: Policy | None = None
     sound: Policy | None = None
     kept: dict[str, list[int]] = {}
