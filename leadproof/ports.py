@@ -351,7 +351,7 @@ class Ledger(Protocol):
 
     # -- the sweep -----------------------------------------------------------------------------------------------
     def unfinished(self, *, older_than: timedelta, limit: int) -> tuple[Lead, ...]:
-        """Leads without a final outcome that nothing has touched for a while."""
+        """Leads without a final outcome that no step of a run has touched for a while; deliveries don't count."""
         ...
 
     def elect_run(self, event_key: str, *, run: int) -> bool:
