@@ -61,10 +61,10 @@ async def counts(house: House, *arguments: str) -> dict[str, Any]:
 
 
 async def test_a_contact_that_no_delivery_told_of_becomes_a_lead_and_our_own_write_does_not(
-    temporal: WorkflowEnvironment, tmp_path: Path, hubspot: str
+    own_temporal: WorkflowEnvironment, tmp_path: Path, hubspot: str
 ) -> None:
     policy = quick_policy(**{WATCHED: 'properties = ["hs_lead_status"]'})
-    async with a_house(temporal.client, tmp_path, policy=policy, sandbox=hubspot) as house:
+    async with a_house(own_temporal.client, tmp_path, policy=policy, sandbox=hubspot) as house:
         house.control.post("/reset")
         record = house.contact()
         assert await counts(house, "--dry-run") == {"records": 1, "seen": 1, "started": 1}
@@ -83,8 +83,8 @@ async def test_a_contact_that_no_delivery_told_of_becomes_a_lead_and_our_own_wri
         assert len(house.writes(record)) == written
 
 
-async def test_what_people_are_told(temporal: WorkflowEnvironment, tmp_path: Path, hubspot: str) -> None:
-    async with a_house(temporal.client, tmp_path, worker=False, sandbox=hubspot) as house:
+async def test_what_people_are_told(own_temporal: WorkflowEnvironment, tmp_path: Path, hubspot: str) -> None:
+    async with a_house(own_temporal.client, tmp_path, worker=False, sandbox=hubspot) as house:
         house.control.post("/reset")
         house.contact()
         answer = await catch_up(house, "--since", "1h", "--dry-run", LEADPROOF_TEMPORAL_ADDRESS="127.0.0.1:1")

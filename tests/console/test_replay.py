@@ -185,8 +185,8 @@ def test_a_file_that_is_not_there_and_a_run_of_a_file_are_refused(file: Write) -
 
 
 # -- a run in Temporal -------------------------------------------------------------------------------------------------
-async def test_a_run_in_temporal_is_the_same_as_this_code(temporal: WorkflowEnvironment, tmp_path: Path) -> None:
-    async with a_house(temporal.client, tmp_path) as house:
+async def test_a_run_in_temporal_is_the_same_as_this_code(own_temporal: WorkflowEnvironment, tmp_path: Path) -> None:
+    async with a_house(own_temporal.client, tmp_path) as house:
         _, key = await house.lead()
         await house.handle(key).result()
         described = await house.handle(key).describe()

@@ -10,9 +10,9 @@ import itertools
 import json
 import time
 import uuid
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, contextmanager
 from datetime import UTC, datetime
 from http import HTTPStatus
 from pathlib import Path
@@ -38,6 +38,7 @@ from tests.sandbox.control import Control
 from workers.compose import compose, crms_of, open_ledger
 from workers.lifecycle import leads_worker
 from workers.preparation import register_search_attributes
+from workflows.contract import queue_of
 
 T = TypeVar("T")
 
@@ -240,6 +241,21 @@ async def eventually_answered(ask: Callable[[], Awaitable[T | None]], within: fl
         await asyncio.sleep(0.02)  # polled, and bounded by the deadline
 
 
+_worked: set[tuple[str, str, str]] = set()
+
+
+@contextmanager
+def _alone(client: Client, queue: str) -> Iterator[None]:
+    """Two workers of one queue with different ledgers would take each other's leads."""
+    place = (client.service_client.config.target_host, client.namespace, queue)
+    assert place not in _worked, "another house works this queue: give this one a server or a namespace of its own"
+    _worked.add(place)
+    try:
+        yield
+    finally:
+        _worked.discard(place)
+
+
 @asynccontextmanager
 async def a_house(
     client: Client,
@@ -289,8 +305,9 @@ async def a_house(
                 house = House(settings, ledger, client, http, Control(browser))
                 house.environment = environment
                 if worker:
-                    async with leads_worker(client, composition, settings, pool):
-                        yield house
+                    with _alone(client, queue_of(settings.environment)):
+                        async with leads_worker(client, composition, settings, pool):
+                            yield house
                 else:
                     yield house
         ledger.close()
