@@ -14,6 +14,7 @@ from sandbox.control import ControlPlane
 from sandbox.exchange import Exchange
 from sandbox.faults import Faults
 from sandbox.hubspot.portal import Portal
+from sandbox.hubspot.store import FIRST_ID
 from sandbox.hubspot.webhooks import Webhooks
 from sandbox.provider import Provider
 from sandbox.request_log import RequestLog
@@ -21,16 +22,17 @@ from sandbox.request_log import RequestLog
 SEARCH_LAG = 2.0
 
 
-def create_app(*, portal_id: int | None = None, search_lag: float = SEARCH_LAG) -> Starlette:
+def create_app(*, portal_id: int | None = None, search_lag: float = SEARCH_LAG, first_id: int = FIRST_ID) -> Starlette:
     """A sandbox with nothing but its seed in it.
 
     Args:
         portal_id: the HubSpot account that is served; the seed's by default.
         search_lag: for how many seconds a write stays unseen by HubSpot's search.
+        first_id: HubSpot's id of the first contact; after a reset it is the first again.
     """
     clock, log, faults = Clock(), RequestLog(), Faults()
     webhooks = Webhooks(clock)
-    portal = Portal(clock, portal_id=portal_id, search_lag=search_lag, listener=webhooks.emit)
+    portal = Portal(clock, portal_id=portal_id, search_lag=search_lag, first_id=first_id, listener=webhooks.emit)
     webhooks.account(portal.portal_id, portal.app_id)
     scripts = Scripts()
     claude = MessagesApi(scripts)

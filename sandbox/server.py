@@ -3,6 +3,7 @@
 import socket
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -11,20 +12,26 @@ from starlette.types import ASGIApp
 
 from sandbox.app import SEARCH_LAG, create_app
 from sandbox.connection import Connection
+from sandbox.hubspot.store import FIRST_ID
+
+_IDS_BEGAN = 1_767_225_600
+"""2026-01-01, in seconds since the epoch; ids are counted from there, so that they are short enough to be read."""
 
 
-def serve(host: str = "127.0.0.1", port: int = 0, *, portal_id: int | None = None) -> None:
+def serve(host: str = "127.0.0.1", port: int = 0, *, portal_id: int | None = None, first_id: int | None = None) -> None:
     """Serve until told to stop; prints the address as one line as soon as it is bound.
 
     Args:
         host: the interface to listen on.
         port: the port, or 0 for any free one.
         portal_id: the HubSpot account that is served; the seed's by default.
+        first_id: the id of the first contact; by default one that no earlier start has given.
     """
     with _bound(host, port) as listener:
         sys.stdout.write(f"{_address(listener)}\n")
         sys.stdout.flush()
-        _server(create_app(portal_id=portal_id)).run(sockets=[listener])
+        app = create_app(portal_id=portal_id, first_id=_unused_id() if first_id is None else first_id)
+        _server(app).run(sockets=[listener])
 
 
 @contextmanager
@@ -41,6 +48,15 @@ def running(
         finally:
             server.should_exit = True
             thread.join()
+
+
+def _unused_id() -> int:
+    """An id above those of earlier starts.
+
+    Contacts are forgotten when the process ends, and whoever worked with them remembers their ids. Ten ids a second is
+    more than anybody has made over a whole run.
+    """
+    return max(FIRST_ID, int((time.time() - _IDS_BEGAN) * 10))
 
 
 @contextmanager

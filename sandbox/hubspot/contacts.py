@@ -37,12 +37,14 @@ class Contacts:
         definitions: Definitions,
         owners: Callable[[], Collection[str]],
         committed: Callable[[list[Change]], None],
+        *,
+        first_id: int,
     ) -> None:
         self._portal_id = portal_id
         self._clock = clock
         self._definitions = definitions
         self._owners = owners
-        self._store = Store(self._unique_values, committed)
+        self._store = Store(self._unique_values, committed, first_id)
         self.unanswered: set[str] = set()
 
     def __iter__(self) -> Iterator[Contact]:

@@ -40,9 +40,12 @@ class Portal:
     operations: tuple[str, ...] = OPERATIONS
     fault_kinds: tuple[str, ...] = KINDS
 
-    def __init__(self, clock: Clock, *, portal_id: int | None, search_lag: float, listener: Listener) -> None:
+    def __init__(
+        self, clock: Clock, *, portal_id: int | None, search_lag: float, first_id: int, listener: Listener
+    ) -> None:
         self._clock = clock
         self._search_lag = search_lag
+        self._first_id = first_id
         self._listener = listener
         self.settings = seed.load()["portal"]
         self.portal_id = portal_id or int(self.settings["portalId"])
@@ -55,7 +58,12 @@ class Portal:
         self._owners = Owners(data["owners"])
         self._automations = Automations(data["automations"])
         self._contacts = Contacts(
-            self.portal_id, self._clock, self._definitions, lambda: self._owners.active, self._committed
+            self.portal_id,
+            self._clock,
+            self._definitions,
+            lambda: self._owners.active,
+            self._committed,
+            first_id=self._first_id,
         )
         self._limits = Limits(self._clock)
         self._application = source.application(self.app_id, self.settings["appName"])

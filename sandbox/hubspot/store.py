@@ -8,6 +8,7 @@ from sandbox.hubspot.changes import Change
 from sandbox.hubspot.contact import Contact, State
 
 FIRST_ID = 101
+"""The first contact's id, where nobody names another."""
 
 UniqueValues = Callable[[State], list[tuple[str, str]]]
 
@@ -26,14 +27,17 @@ class Store:
     Args:
         unique_values: the pairs of property and value that no other live contact may have.
         committed: told the changes of each transaction that ends well.
+        first_id: the id of the first contact; each further one is 1 above.
     """
 
-    def __init__(self, unique_values: UniqueValues, committed: Callable[[list[Change]], None]) -> None:
+    def __init__(
+        self, unique_values: UniqueValues, committed: Callable[[list[Change]], None], first_id: int = FIRST_ID
+    ) -> None:
         self._unique_values = unique_values
         self._committed = committed
         self._contacts: dict[str, Contact] = {}
         self._holders: dict[tuple[str, str], str] = {}
-        self._next_id = FIRST_ID
+        self._next_id = first_id
         self._open: Transaction | None = None
 
     def __iter__(self) -> Iterator[Contact]:

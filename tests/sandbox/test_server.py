@@ -10,6 +10,8 @@ import pytest
 
 from tests.sandbox.control import AUTHORIZED, CONTACTS, eventually
 
+PERSON = {"provider": "hubspot", "object": "contacts", "user": "9002"}
+
 
 def test_process_prints_its_address_and_stops_at_once() -> None:
     command = [sys.executable, "-m", "sandbox", "--port", "0", "--portal-id", "77"]
@@ -28,6 +30,29 @@ def test_process_prints_its_address_and_stops_at_once() -> None:
         assert said == ""
         assert "Traceback" not in complained
         waiting.join()
+
+
+@pytest.mark.parametrize("given", [[], ["--first-id", "101"]])
+def test_a_new_start_gives_ids_that_no_earlier_one_gave_unless_told_to(given: list[str]) -> None:
+    ids = [_ids_of_a_start(given) for _ in range(2)]
+    if given:
+        assert ids == [[101, 102], [101, 102]]
+    else:
+        (first, second), (third, fourth) = ids
+        assert (second, fourth) == (first + 1, third + 1)
+        assert third > second
+
+
+def _ids_of_a_start(given: list[str]) -> list[int]:
+    command = [sys.executable, "-m", "sandbox", *given]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout
+            with httpx.Client(base_url=process.stdout.readline().strip(), trust_env=False) as client:
+                made = [client.put("/_sandbox/records", json=PERSON | {"properties": {}}) for _ in range(2)]
+                return [int(answer.json()["id"]) for answer in made]
+        finally:
+            process.send_signal(signal.SIGTERM)
 
 
 def _wait_for_an_answer_that_takes_an_hour(client: httpx.Client) -> threading.Thread:
