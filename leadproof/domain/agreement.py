@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
 from enum import StrEnum
-from typing import Any
+from typing import Any, Final
 
 from pydantic import BaseModel, ConfigDict
 
@@ -16,15 +16,20 @@ from leadproof.domain.mutation import Difference, Mutation
 class Agreement(StrEnum):
     """How what stands on the record compares with the intent.
 
-    *equal*: the same. *person*: a person set something else after the plan was made. *different*: something else, and
-    no person is known to have set it since: it still stands as it was, or software set it. *unseen*: there was no
-    record, it did not return the field, or it could not be read.
+    *equal*: the same. *person*, *software*, *unknown*: it was set otherwise after the plan was made, by a person, by
+    software, or by somebody whom the target does not name. *untouched*: another value, and nobody has set it since.
+    *unseen*: there was no record, it did not return the field, or it could not be read.
     """
 
     EQUAL = "equal"
     PERSON = "person"
-    DIFFERENT = "different"
+    SOFTWARE = "software"
+    UNKNOWN = "unknown"
+    UNTOUCHED = "untouched"
     UNSEEN = "unseen"
+
+
+SET_OTHERWISE: Final = frozenset({Agreement.PERSON, Agreement.SOFTWARE, Agreement.UNKNOWN})
 
 
 class Beside(BaseModel):
@@ -76,10 +81,19 @@ def _agreement(mutation: Mutation, difference: Difference | None, *, seen: bool)
         return Agreement.UNSEEN
     if difference is None:
         return Agreement.EQUAL
+    if not _touched(mutation, difference):
+        return Agreement.UNTOUCHED
+    if difference.changed_by is None:
+        return Agreement.UNKNOWN
+    return Agreement.PERSON if difference.changed_by.startswith("person:") else Agreement.SOFTWARE
+
+
+def _touched(mutation: Mutation, difference: Difference) -> bool:
+    """Whether the field was set after the plan's reading, by the target's history or by the value itself."""
     since = mutation.intent.base_read_at or mutation.created_at
-    by_person = difference.changed_by is not None and difference.changed_by.startswith("person:")
-    later = difference.changed_at is not None and difference.changed_at > since
-    return Agreement.PERSON if by_person and later else Agreement.DIFFERENT
+    if difference.changed_at is not None and difference.changed_at > since:
+        return True
+    return bool(difference.observed != (mutation.base_state or {}).get(difference.field))
 
 
 class FieldAgreement(BaseModel):
@@ -90,8 +104,34 @@ class FieldAgreement(BaseModel):
     field: str
     equal: int = 0
     person: int = 0
-    different: int = 0
+    software: int = 0
+    unknown: int = 0
+    untouched: int = 0
     unseen: int = 0
+
+    @property
+    def equal_share(self) -> float | None:
+        """Of the times that the field came to what was intended or was set otherwise, the share of the former; `None`
+        where there are none. What nobody has dealt with says nothing about a plan."""
+        judged = self.equal + self.person + self.software + self.unknown
+        return self.equal / judged if judged else None
+
+
+class Choice(BaseModel):
+    """A value that was set otherwise, and how often.
+
+    Attributes:
+        by: one of `SET_OTHERWISE`.
+    """
+
+    model_config = ConfigDict(frozen=True, defer_build=True)
+
+    target_system: str
+    field: str
+    intended: Any
+    observed: Any
+    by: Agreement
+    times: int
 
 
 def per_field(mutations: Iterable[Mutation]) -> tuple[FieldAgreement, ...]:
@@ -104,6 +144,36 @@ def per_field(mutations: Iterable[Mutation]) -> tuple[FieldAgreement, ...]:
         mutations: the newest first: of those that intend the same, the latest look counts.
     """
     counts: dict[str, Counter[str]] = {}
+    for _, row in _each_once(mutations):
+        counts.setdefault(row.field, Counter())[row.agreement.value] += 1
+    return tuple(FieldAgreement(field=name, **counts[name]) for name in sorted(counts))
+
+
+def chosen_otherwise(mutations: Iterable[Mutation], shown: Callable[[str, str], bool]) -> tuple[Choice, ...]:
+    """The values that were set otherwise, counted as `per_field` counts: by field, the most frequent first.
+
+    Args:
+        mutations: the newest first.
+        shown: whether the values of a target's field may be told; free ones could be personal.
+    """
+    choices: dict[tuple[str, ...], Choice] = {}
+    for mutation, row in _each_once(mutations):
+        system, by = mutation.target_system, row.agreement
+        if by in SET_OTHERWISE and shown(system, row.field):
+            same = (row.field, system, repr(row.intended), repr(row.observed), by.value)
+            times = choices[same].times + 1 if same in choices else 1
+            choices[same] = Choice(
+                target_system=system,
+                field=row.field,
+                intended=row.intended,
+                observed=row.observed,
+                by=by,
+                times=times,
+            )
+    return tuple(choice for _, choice in sorted(choices.items(), key=lambda at: (at[0][0], -at[1].times, at[0])))
+
+
+def _each_once(mutations: Iterable[Mutation]) -> Iterator[tuple[Mutation, Beside]]:
     counted: set[tuple[str, ...]] = set()
     for mutation in mutations:
         record = (mutation.target_system, mutation.target_object, mutation.provider_record_id or mutation.target_record)
@@ -111,5 +181,4 @@ def per_field(mutations: Iterable[Mutation]) -> tuple[FieldAgreement, ...]:
             effect = (*record, row.field, repr(row.intended))
             if effect not in counted:
                 counted.add(effect)
-                counts.setdefault(row.field, Counter())[row.agreement.value] += 1
-    return tuple(FieldAgreement(field=name, **counts[name]) for name in sorted(counts))
+                yield mutation, row

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from leadproof.domain.agreement import Agreement, FieldAgreement, beside, per_field
+import pytest
+
+from leadproof.domain.agreement import Agreement, FieldAgreement, beside, chosen_otherwise, per_field
 from leadproof.domain.mutation import Difference, Mutation, Reason, Status
 from tests.domain.looks import a_mutation, at
 
@@ -45,11 +47,31 @@ def test_a_row_says_what_stood_what_was_intended_what_stands_and_whose_it_is() -
     assert (status.agreement, status.changed_by) == (Agreement.EQUAL, None)
 
 
-def test_only_a_person_who_acted_after_the_plan_chose_otherwise() -> None:
-    seen = {"owner": "777", "lead_status": "NEW"}
-    assert agreements(looked_at(seen, differs("owner", "777", "automation:3")))["owner"] is Agreement.DIFFERENT
-    assert agreements(looked_at(seen, differs("owner", "777", "person:9", -60)))["owner"] is Agreement.DIFFERENT
-    assert agreements(looked_at(seen, differs("owner", "777")))["owner"] is Agreement.DIFFERENT
+@pytest.mark.parametrize(
+    ("observed", "by", "seconds", "agreement"),
+    [
+        ("777", "person:9", 60, Agreement.PERSON),
+        ("500", "person:9", 60, Agreement.PERSON),  # set once more to what stood there: a choice, too
+        ("777", "automation:3", 60, Agreement.SOFTWARE),
+        ("777", "integration:42", 60, Agreement.SOFTWARE),
+        ("777", "us", 60, Agreement.SOFTWARE),
+        ("777", None, 60, Agreement.UNKNOWN),
+        ("777", "person:9", -1, Agreement.PERSON),  # its clock is behind ours: the value has moved all the same
+        ("500", "person:9", -60, Agreement.UNTOUCHED),
+        ("500", None, 60, Agreement.UNTOUCHED),
+    ],
+)
+def test_what_differs_was_set_otherwise_by_somebody_or_nobody_has_touched_it(
+    observed: str, by: str | None, seconds: float, agreement: Agreement
+) -> None:
+    mutation = looked_at({"owner": observed, "lead_status": "NEW"}, differs("owner", observed, by, seconds))
+    assert agreements(mutation) == {"owner": agreement, "lead_status": Agreement.EQUAL}
+
+
+def test_a_record_that_was_made_meanwhile_and_left_empty_is_untouched() -> None:
+    seen = {"owner": None, "lead_status": "OPEN"}
+    mutation = looked_at(seen, differs("owner", None), differs("lead_status", "OPEN", "person:9"), base_state=None)
+    assert agreements(mutation) == {"owner": Agreement.UNTOUCHED, "lead_status": Agreement.PERSON}
 
 
 def test_what_was_not_seen_neither_agrees_nor_differs() -> None:
@@ -61,9 +83,8 @@ def test_what_was_not_seen_neither_agrees_nor_differs() -> None:
 
 
 def test_a_field_that_stands_empty_was_seen() -> None:
-    assert agreements(looked_at({"owner": None, "lead_status": "NEW"}, differs("owner", None)))["owner"] is (
-        Agreement.DIFFERENT
-    )
+    emptied = looked_at({"owner": None, "lead_status": "NEW"}, differs("owner", None, "person:9"))
+    assert agreements(emptied)["owner"] is Agreement.PERSON
 
 
 def test_a_tombstone_says_nothing() -> None:
@@ -78,13 +99,43 @@ def test_many_are_counted_per_field() -> None:
             looked_at(seen, provider_record_id="601"),
             looked_at(other, differs("owner", "777", "person:9"), provider_record_id="602"),
             looked_at(other, differs("owner", "777"), provider_record_id="603"),
+            looked_at(seen | {"owner": "500"}, differs("owner", "500"), provider_record_id="604"),
         ]
     )
     assert counted == (
-        FieldAgreement(field="lead_status", equal=3),
-        FieldAgreement(field="owner", equal=1, person=1, different=1),
+        FieldAgreement(field="lead_status", equal=4),
+        FieldAgreement(field="owner", equal=1, person=1, unknown=1, untouched=1),
     )
     assert per_field([]) == ()
+
+
+def test_what_nobody_has_touched_is_in_no_share() -> None:
+    assert FieldAgreement(field="owner", equal=1, person=1, software=1, unknown=1).equal_share == 0.25
+    assert FieldAgreement(field="owner", equal=1, untouched=9, unseen=9).equal_share == 1
+    assert FieldAgreement(field="owner", untouched=9, unseen=9).equal_share is None
+
+
+def test_what_was_set_instead_is_counted_by_value_and_by_whom() -> None:
+    def found(record_id: str, owner: str, by: str) -> Mutation:
+        seen = {"owner": owner, "lead_status": "OPEN"}
+        otherwise = differs("owner", owner, by), differs("lead_status", "OPEN", "person:9")
+        return looked_at(seen, *otherwise, provider_record_id=record_id)
+
+    untouched = looked_at({"owner": "500", "lead_status": "NEW"}, differs("owner", "500"), provider_record_id="605")
+    looks = [
+        found("601", "777", "person:9"),
+        found("602", "778", "person:9"),
+        found("603", "778", "person:8"),
+        found("604", "778", "automation:3"),
+        untouched,
+        found("601", "779", "person:9"),  # an older look at what was counted already
+    ]
+    chosen = chosen_otherwise(looks, lambda system, field: (system, field) == ("hubspot", "owner"))
+    assert [(one.field, one.intended, one.observed, one.by, one.times) for one in chosen] == [
+        ("owner", "501", "778", Agreement.PERSON, 2),
+        ("owner", "501", "777", Agreement.PERSON, 1),
+        ("owner", "501", "778", Agreement.SOFTWARE, 1),
+    ]
 
 
 def test_what_several_leads_of_one_record_would_have_set_counts_once_as_it_was_seen_last() -> None:
