@@ -29,7 +29,7 @@ class HubSpotClient:
 
     def __init__(self, *, token: Callable[[], str], base_url: str, connect_timeout: float) -> None:
         self._token = token
-        self._base_url = base_url.rstrip("/")
+        self.address = base_url.rstrip("/")
         self._connect_timeout = connect_timeout
         self._transport = Transport()
         contacts_client = self._api_client(contacts)
@@ -79,7 +79,7 @@ class HubSpotClient:
         self._transport.clear()
 
     def _api_client(self, package: Any) -> Any:
-        client = package.ApiClient(package.Configuration(host=self._base_url))
+        client = package.ApiClient(package.Configuration(host=self.address))
         client.user_agent = USER_AGENT
         client.rest_client.pool_manager = self._transport
         _read_times_as_written(client)

@@ -9,7 +9,7 @@ from leadproof.crm import hubspot_refusal
 from leadproof.crm.answers import lost
 from leadproof.crm.hubspot_client import HubSpotClient
 from leadproof.deadline import Deadline, Response
-from leadproof.domain.errors import ConfigurationRefused
+from leadproof.domain.errors import ConfigurationRefused, TargetUnreachable
 from leadproof.domain.mutation import AnswerClass
 
 T = TypeVar("T")
@@ -30,12 +30,14 @@ def ask(
             that the answer is none.
 
     Raises:
-        ConfigurationRefused: HubSpot cannot be reached, refuses us, or answers what cannot be read.
+        TargetUnreachable: HubSpot cannot be reached.
+        ConfigurationRefused: it refuses us, or answers what cannot be read.
     """
     exchange = client.call(method, deadline=deadline, **asked)
     nothing, response = lost(exchange), exchange.response
     if nothing is not None or response is None:
-        raise ConfigurationRefused(f"HubSpot cannot be reached: {nothing.detail if nothing else 'no answer'}")
+        why = nothing.detail if nothing is not None else "no answer"
+        raise TargetUnreachable(f"HubSpot cannot be reached at {client.address}: {why}")
     if not 200 <= response.status < 300:
         refusal = hubspot_refusal.of_response(response, ())
         code = refusal.codes[0] if refusal.codes else "without a reason"

@@ -99,3 +99,7 @@ class NotFound(LeadproofError):
 
 class ConfigurationRefused(LeadproofError):
     """A setting without which the process cannot work is missing or wrong."""
+
+
+class TargetUnreachable(ConfigurationRefused):
+    """A target gave no answer at all: nothing is said of credentials."""

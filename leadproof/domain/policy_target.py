@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from leadproof.domain.field_catalog import LIFECYCLE_STAGE, specs_for
 from leadproof.domain.fields import FieldType
 from leadproof.domain.policy import Policy
 from leadproof.domain.policy_conditions import Fault
 from leadproof.domain.records import Description
+
+_MOST_OWNERS: Final = 20
 
 
 def against(policy: Policy, description: Description) -> Iterator[Fault]:
@@ -24,11 +27,23 @@ def against(policy: Policy, description: Description) -> Iterator[Fault]:
 def _owners(policy: Policy, description: Description) -> Iterator[Fault]:
     system = description.system
     active = {owner.owner_id: owner.active for owner in description.owners}
+    there = _active_owners(description)
     for name, owner_id in policy.owners.get(system, {}).items():
         if owner_id not in active:
-            yield Fault(("owners", system, name), f"{system} has no owner {owner_id} ({name})")
+            yield Fault(("owners", system, name), f"{system} has no owner {owner_id} ({name}); {there}")
         elif not active[owner_id]:
-            yield Fault(("owners", system, name), f"the owner {owner_id} ({name}) is not active in {system}")
+            yield Fault(("owners", system, name), f"the owner {owner_id} ({name}) is not active in {system}; {there}")
+
+
+def _active_owners(description: Description) -> str:
+    """The ids among which the policy can choose; without names and addresses, which are those of colleagues."""
+    ids = [
+        f"{owner.owner_id} (a queue)" if owner.queue else owner.owner_id for owner in description.owners if owner.active
+    ]
+    if not ids:
+        return "it has no active one"
+    more = f" and {len(ids) - _MOST_OWNERS} more" if len(ids) > _MOST_OWNERS else ""
+    return f"active are {', '.join(ids[:_MOST_OWNERS])}{more}"
 
 
 def _fields(policy: Policy, description: Description) -> Iterator[Fault]:

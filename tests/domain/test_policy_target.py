@@ -53,7 +53,7 @@ def test_a_target_that_the_policy_does_not_name_says_nothing_of_it() -> None:
 @pytest.mark.parametrize(
     ("instead", "at", "says"),
     [
-        ({"owners": OWNERS[1:]}, 'dana = "501"', "hubspot has no owner 501 (dana)"),
+        ({"owners": OWNERS[1:]}, 'dana = "501"', "hubspot has no owner 501 (dana); active are 502 (a queue)"),
         ({"email": None}, 'fields = ["email"', "hubspot has no field for 'email'"),
         ({"second_owner": None}, '"second_owner", "email"', "hubspot has no field for 'second_owner'"),
         ({"email_opt_out": {"writable": False}}, 'fields = ["email"', "does not let us write 'email_opt_out'"),
@@ -78,8 +78,15 @@ def test_an_inactive_owner_is_refused() -> None:
 
     refusal = refused(text, described())
 
-    assert "the owner 503 (kofi) is not active in hubspot" in refusal.why
+    assert "the owner 503 (kofi) is not active in hubspot; active are 501, 502 (a queue)" in refusal.why
     assert refusal.line == line_of(text, "kofi")
+
+
+def test_of_many_owners_only_some_are_listed() -> None:
+    many = tuple(OwnerDescription(owner_id=str(number), active=True) for number in range(600, 625))
+
+    assert refused(POLICY, described(owners=many)).why.endswith(", 618, 619 and 5 more")
+    assert refused(POLICY, described(owners=())).why.endswith("; it has no active one")
 
 
 def test_a_rule_may_only_use_the_targets_options() -> None:

@@ -54,13 +54,18 @@ async def test_a_token_that_is_not_accepted(clinic: Clinic) -> None:
     state, text = said(found(report, "hubspot.token"))
     assert state is State.WRONG
     assert "refuses us: 401 INVALID_AUTHENTICATION" in text
+    assert "check LEADPROOF_HUBSPOT_TOKEN" in text
     assert "token-of-the-tests" not in str(report)
     assert set(states(report).values()) == {State.WRONG, State.SKIPPED}
 
 
 async def test_hubspot_is_down(clinic: Clinic) -> None:
     report = await examined(clinic, hubspot_base_url="http://127.0.0.1:1")
-    assert "cannot be reached" in found(report, "hubspot.token").says
+    state, text = said(found(report, "hubspot.token"))
+    assert state is State.WRONG
+    assert "HubSpot cannot be reached at http://127.0.0.1:1: " in text
+    assert "LEADPROOF_HUBSPOT_BASE_URL" in text
+    assert "TOKEN" not in text
     assert [check for check, state in states(report).items() if state is State.WRONG] == ["hubspot.token"]
 
 
@@ -225,8 +230,8 @@ async def test_every_fault_of_the_policy_is_a_line(clinic: Clinic) -> None:
     lines = [finding for finding in (await examined(clinic)).findings if finding.check == "hubspot.policy"]
     assert [line.state for line in lines] == [State.WRONG] * 3
     assert [line.says.partition(": ")[2] for line in lines] == [
-        "hubspot has no owner 599 (dana)",
-        "the owner 504 (kofi) is not active in hubspot",
+        "hubspot has no owner 599 (dana); active are 501, 502, 503, 505 (a queue)",
+        "the owner 504 (kofi) is not active in hubspot; active are 501, 502, 503, 505 (a queue)",
         "hubspot has no option 'GONE' for 'lead_status'",
     ]
     with pytest.raises(PolicyRefused, match="599"):

@@ -15,7 +15,7 @@ from typing import Final
 
 from leadproof.domain.diagnosis import FieldPresence, FieldState, Opened, OurField, Permissions
 from leadproof.domain.environment import SHADOW
-from leadproof.domain.errors import ConfigurationRefused
+from leadproof.domain.errors import ConfigurationRefused, TargetUnreachable
 from leadproof.domain.plan import TargetObject
 from leadproof.domain.policy import Policy
 from leadproof.domain.policy_text import faults_against
@@ -36,7 +36,7 @@ class Target:
 
     Attributes:
         title: its name for people.
-        token, account, app: the variables that name credentials, account and app.
+        token, address, account, app: the variables that name credentials, the target's address, account and app.
         expected_account, expected_app: what they say.
         names: the variables that name our two fields.
         writes: whether this deployment writes to it; in shadow mode it does not.
@@ -47,6 +47,7 @@ class Target:
     system: str
     title: str
     token: str
+    address: str
     account: str
     app: str
     expected_account: str | None
@@ -76,6 +77,7 @@ def _hubspot(settings: Settings, policy: Policy | None) -> Target:
         system=compose.HUBSPOT,
         title="HubSpot",
         token="LEADPROOF_HUBSPOT_TOKEN",  # noqa: S106  the name of a variable
+        address="LEADPROOF_HUBSPOT_BASE_URL",
         account="LEADPROOF_HUBSPOT_PORTAL_ID",
         app="LEADPROOF_HUBSPOT_APP_ID",
         expected_account=settings.hubspot_portal_id,
@@ -114,8 +116,7 @@ def _examine(target: Target, policy: Policy | None, clock: Clock, report: Report
         try:
             opened = diagnosis.opened()
         except ConfigurationRefused as error:
-            do = f"check {target.token}, and that {target.title} can be reached from this machine"
-            report.wrong(token, str(error), do)
+            report.wrong(token, str(error), _what_to_do(target, error))
             report.skip(f"{target.title} gave no answer to the first question", *target.checks(), time_check)
             return
         times = (opened.time, asked, clock.now())
@@ -125,6 +126,12 @@ def _examine(target: Target, policy: Policy | None, clock: Clock, report: Report
         _our_fields(target, diagnosis, report)
     _policy(target, policy, report)
     clocks.compare(report, time_check, target.title, times, clocks.margin_of(policy))
+
+
+def _what_to_do(target: Target, error: ConfigurationRefused) -> str:
+    if isinstance(error, TargetUnreachable):
+        return f"see that this machine reaches that address, or change {target.address}"
+    return f"check {target.token}, and whether {target.title} says that it has trouble"
 
 
 def _account(target: Target, opened: Opened, report: Report) -> None:
