@@ -9,6 +9,8 @@ import typer.main
 from typer.core import TyperGroup
 
 from console.cli import app
+from leadproof.crm.hubspot_fields import BUILT_IN
+from leadproof.domain.field_catalog import CATALOG
 from leadproof.domain.policy_text import parse_policy
 from leadproof.ledger.tables import METADATA
 from leadproof.settings import Settings, described, load, variable
@@ -65,6 +67,14 @@ def test_the_architecture_lists_every_table_of_the_ledger_and_no_other() -> None
     blocks = re.split(r"\n(?!\|)", (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8"))
     about_tables = next(block for block in blocks if "| `lead_event` |" in block)
     assert set(re.findall(r"^\| `([a-z_]+)` \|", about_tables, re.MULTILINE)) == set(METADATA.tables)
+
+
+def test_the_policy_page_lists_every_built_in_field_with_its_property_and_type() -> None:
+    section = (ROOT / "docs" / "policy.md").read_text(encoding="utf-8").partition("### The built-in fields\n")[2]
+    listed = re.findall(r"^\| `(\w+)` \| (none|`\w+`)[^|]* \| `(\w+)` \|", section.partition("\n### ")[0], re.MULTILINE)
+    assert listed == [
+        (name, f"`{BUILT_IN[name]}`" if name in BUILT_IN else "none", str(spec.type)) for name, spec in CATALOG.items()
+    ]
 
 
 def test_the_example_of_an_environment_can_be_loaded() -> None:
