@@ -13,7 +13,7 @@ from typer.core import TyperGroup
 
 from console import embedded
 from console.cli import app
-from leadproof.settings import Settings, load, variable
+from leadproof.settings import Settings, check_mode, load, variable
 from starter import serve
 from tests.conftest import TEMPORAL
 from tests.support.composed import FILLED_IN, PASSWORDS, ROOT, Composed, Service, Unset, dotenv
@@ -120,6 +120,16 @@ def test_a_new_env_has_everything_that_may_be_made_up(tmp_path: Path) -> None:
     assert Composed.read(given).of("demo")
     again = subprocess.run(["sh", "deploy/new-env.sh"], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert (again.returncode, again.stderr) == (1, "new-env.sh: there is a .env already; it is left as it is\n")
+
+
+def test_nothing_is_written_before_the_two_lines_for_live_stand_in_the_env() -> None:
+    example = (ROOT / ".env.example").read_text(encoding="utf-8")
+    lines = re.findall(r"^#   (LEADPROOF_(?:ENVIRONMENT|MODE))=(.+)$", example, re.MULTILINE)
+    assert len(lines) == 2
+    for given, mode in ((dotenv(), "shadow"), (dotenv(**dict(lines)), "live")):
+        settings = settings_of(Composed.read(given).services["worker"])
+        check_mode(settings)
+        assert settings.mode == mode
 
 
 # ---- what it starts --------------------------------------------------------------------------------------------------
