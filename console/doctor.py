@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 def doctor(
     create: Annotated[
-        bool, typer.Option("--create", help="make what is missing: our two properties in HubSpot, search attributes")
+        bool, typer.Option("--create", help="make what is missing: properties in HubSpot, search attributes")
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="one object for programs")] = False,
 ) -> None:

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from typing import Any, Protocol
 
 from leadproof.domain.candidates import Candidate
-from leadproof.domain.diagnosis import FieldState, Opened, OurField, Permissions
+from leadproof.domain.diagnosis import FieldPresence, FieldState, Opened, OurField, Permissions, WantedField
 from leadproof.domain.events import Lead, LeadSnapshot, Outcome
 from leadproof.domain.mutation import Answer, Attempt, Mutation, Reason, RecordRef, Status
 from leadproof.domain.plan import Plan, PlannerInfo, RecordedPlan
@@ -103,8 +103,13 @@ class CrmDiagnosis(Protocol):
         """The two fields that are ours, as the target defines them; one that is not there is listed as missing."""
         ...
 
-    def create_field(self, field: OurField) -> None:
-        """Make one of them; a lost answer raises too, and looking again says whether it was made."""
+    def presence_of(self, name: str) -> FieldPresence:
+        """Whether there is a field of this name, the target's own."""
+        ...
+
+    def create_field(self, field: OurField | WantedField) -> None:
+        """Make one of our two, or one that the policy names with its options; a lost answer raises too, and looking
+        again says whether it was made."""
         ...
 
     def close(self) -> None: ...

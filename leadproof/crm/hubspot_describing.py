@@ -39,7 +39,8 @@ class Describer:
     def describe(self, system: str, deadline: Deadline) -> Description:
         """Describe the account.
 
-        A property is described under our field name where we have one, else under its own.
+        A property is described under our field name where we have one, else under its own; not at all where that is
+        our name of a field that another property holds.
 
         Raises:
             ConfigurationRefused: HubSpot cannot be reached, refuses us, or answers what is no description.
@@ -50,6 +51,7 @@ class Describer:
             account=account,
             owners=(*self._owners(deadline, archived=False), *self._owners(deadline, archived=True)),
             fields=dict(self._described(deadline)),
+            names=self._fields.by_name(),
         )
 
     def _described(self, deadline: Deadline) -> Iterator[tuple[str, FieldDescription]]:
@@ -59,7 +61,7 @@ class Describer:
             name = names[field.name]
             if name is not None:
                 yield name, field
-            elif field.name not in names.values():
+            elif field.name not in names.values() and self._fields.property_of(field.name) is None:
                 yield field.name, field
 
     def _owners(self, deadline: Deadline, *, archived: bool) -> Iterator[OwnerDescription]:

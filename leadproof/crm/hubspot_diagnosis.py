@@ -1,4 +1,4 @@
-"""What `leadproof doctor` asks of a HubSpot account, and the two properties that it makes there."""
+"""What `leadproof doctor` asks of a HubSpot account, and the properties that it makes there."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from datetime import UTC, timedelta
 from email.utils import parsedate_to_datetime
 from typing import Any, Final
 
-from hubspot.crm.properties import PropertyCreate
+from hubspot.crm.properties import OptionInput, PropertyCreate
 
 from leadproof.crm.hubspot import SYSTEM
 from leadproof.crm.hubspot_client import HubSpotClient
 from leadproof.crm.hubspot_describing import keeps_history, writable
 from leadproof.crm.hubspot_question import ask
 from leadproof.deadline import Deadline, Response
-from leadproof.domain.diagnosis import FieldPresence, FieldState, Opened, OurField, Permissions, ServerTime
+from leadproof.domain.diagnosis import FieldPresence, FieldState, Opened, OurField, Permissions, ServerTime, WantedField
 
 SCOPES_TO_READ: Final = (
     "crm.objects.contacts.read",
@@ -88,26 +88,26 @@ class HubSpotDiagnosis:
         live, archived = self._definitions(archived=False), self._definitions(archived=True)
         return tuple(_state(field, name, live.get(name), name in archived) for field, name in self._names.items())
 
-    def create_field(self, field: OurField) -> None:
-        """Make one of our properties: a line of text, unique for the external id, on no form.
+    def presence_of(self, name: str) -> FieldPresence:
+        """Whether contacts have a property of this name.
+
+        Raises:
+            ConfigurationRefused: the definitions cannot be read.
+        """
+        if name in self._definitions(archived=False):
+            return FieldPresence.LIVE
+        return FieldPresence.ARCHIVED if name in self._definitions(archived=True) else FieldPresence.MISSING
+
+    def create_field(self, field: OurField | WantedField) -> None:
+        """Make a property, on no form: one of ours is a line of text, unique for the external id; another one is a
+        dropdown, or checkboxes, of its options.
 
         Whether a property is unique is decided here and cannot be changed later (HubSpot's guide to properties).
 
         Raises:
             ConfigurationRefused: HubSpot did not make it, or its answer was lost.
         """
-        label, description = _WORDS[field]
-        wanted = PropertyCreate(
-            name=self._names[field],
-            label=label,
-            description=description,
-            type="string",
-            field_type="text",
-            group_name=_GROUP,
-            has_unique_value=field is OurField.EXTERNAL_ID,
-            form_field=False,
-            hidden=False,
-        )
+        wanted = _choice(field) if isinstance(field, WantedField) else _text(field, self._names[field])
         asked = {"object_type": _OBJECT, "property_create": wanted}
         ask(self._client, self._client.properties.create, self._deadline(), _made, **asked)
 
@@ -121,6 +121,48 @@ class HubSpotDiagnosis:
 
     def _deadline(self) -> Deadline:
         return Deadline(self._call_timeout)
+
+
+def _text(field: OurField, name: str) -> PropertyCreate:
+    label, description = _WORDS[field]
+    return PropertyCreate(
+        name=name,
+        label=label,
+        description=description,
+        type="string",
+        field_type="text",
+        group_name=_GROUP,
+        has_unique_value=field is OurField.EXTERNAL_ID,
+        form_field=False,
+        hidden=False,
+    )
+
+
+def _choice(field: WantedField) -> PropertyCreate:
+    """HubSpot writes values by an option's `value`; its label is for people, who may change it."""
+    labels = [_spoken(value) for value in field.options]
+    if len(set(labels)) < len(labels):  # people could not tell them apart
+        labels = list(field.options)
+    return PropertyCreate(
+        name=field.name,
+        label=_spoken(field.name),
+        description=f"Set by Leadproof, which calls it {field.field}.",
+        type="enumeration",
+        field_type="checkbox" if field.several else "select",
+        group_name=_GROUP,
+        options=[
+            OptionInput(label=label, value=value, display_order=order, hidden=False)
+            for order, (label, value) in enumerate(zip(labels, field.options, strict=True))
+        ],
+        has_unique_value=False,
+        form_field=False,
+        hidden=False,
+    )
+
+
+def _spoken(name: str) -> str:
+    words = name.replace("_", " ").strip().lower()
+    return words[:1].upper() + words[1:]
 
 
 def _opened(details: Any, response: Response) -> Opened:

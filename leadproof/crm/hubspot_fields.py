@@ -79,6 +79,10 @@ class HubSpotFields:
     def spec(self, name: str) -> FieldSpec:
         return self._specs.get(name, FieldSpec())
 
+    def by_name(self) -> dict[str, str]:
+        """HubSpot's property of each of our fields."""
+        return dict(self._properties)
+
     def properties_of(self, names: Iterable[str]) -> dict[str, str]:
         """Our names to properties, for those that have one."""
         return {name: self._properties[name] for name in names if name in self._properties}

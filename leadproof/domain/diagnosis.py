@@ -8,6 +8,7 @@ from enum import StrEnum
 from pydantic import BaseModel, ConfigDict
 
 from leadproof.domain import records
+from leadproof.domain.fields import FieldType
 
 _FROZEN = ConfigDict(frozen=True, defer_build=True)
 
@@ -46,6 +47,37 @@ class FieldState(BaseModel):
     unique: bool = False
     writable: bool = False
     keeps_history: bool = False
+
+
+class WantedField(BaseModel):
+    """A field that a policy names and a target lacks.
+
+    Attributes:
+        field: our name of it.
+        name: the name that it has, or is to have, in the target.
+        type: of its values.
+        options: all values that the policy writes to it, in its order; empty where the policy does not list them.
+    """
+
+    model_config = _FROZEN
+
+    field: str
+    name: str
+    type: FieldType
+    options: tuple[str, ...] = ()
+
+    @property
+    def several(self) -> bool:
+        """Whether more than one of the options can be chosen."""
+        return self.type is FieldType.MULTI_PICKLIST
+
+    @property
+    def kind(self) -> str:
+        """What it has to be, for a person."""
+        if not self.options:
+            return f"one that holds a {self.type.value.replace('_', ' ')}"
+        listed = "checkboxes" if self.several else "a dropdown"
+        return f"{listed} with the options {', '.join(self.options)}"
 
 
 class Permissions(BaseModel):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from leadproof.domain.diagnosis import WantedField
 from leadproof.domain.field_catalog import LIFECYCLE_STAGE, specs_for
 from leadproof.domain.fields import FieldType
 from leadproof.domain.policy import Policy
@@ -19,6 +20,7 @@ def against(policy: Policy, description: Description) -> Iterator[Fault]:
     system = description.system
     if system in policy.targets:
         yield from _owners(policy, description)
+        yield from (fault for fault, _ in missing(policy, description))
         yield from _fields(policy, description)
         yield from _stages(policy, description)
         yield from _values(policy, description)
@@ -52,10 +54,34 @@ def _fields(policy: Policy, description: Description) -> Iterator[Fault]:
         for part in ("fields", "compare_also") if permission.target == system else ():
             for index, field in enumerate(getattr(permission, part)):
                 found = description.fields.get(field)
-                if found is None:
-                    yield Fault(("actions", position, part, index), f"{system} has no field for {field!r}")
-                elif part == "fields" and not found.writable:
+                if found is not None and part == "fields" and not found.writable:
                     yield Fault(("actions", position, part, index), f"{system} does not let us write {field!r}")
+
+
+def missing(policy: Policy, description: Description) -> Iterator[tuple[Fault, WantedField]]:
+    """The fields that the policy's actions name and the target lacks, each where the policy names it first."""
+    system = description.system
+    specs, listed = specs_for(policy, system), policy.values.get(system, {})
+    told: set[str] = set()
+    for position, permission in enumerate(policy.actions):
+        for part in ("fields", "compare_also") if permission.target == system else ():
+            for index, field in enumerate(getattr(permission, part)):
+                if field in description.fields or field in told:
+                    continue
+                told.add(field)
+                choice = specs[field].type in {FieldType.PICKLIST, FieldType.MULTI_PICKLIST}
+                wanted = WantedField(
+                    field=field,
+                    name=description.names.get(field, field),
+                    type=specs[field].type,
+                    options=listed.get(field, ()) if choice else (),
+                )
+                named = f"{wanted.name} (the field {field!r})" if wanted.name != field else wanted.name
+                why = (
+                    f"{system} has no {permission.object} property {named}; make it as {wanted.kind}, "
+                    "or take the field out of the policy"
+                )
+                yield Fault(("actions", position, part, index), why), wanted
 
 
 def _stages(policy: Policy, description: Description) -> Iterator[Fault]:

@@ -115,6 +115,7 @@ class Description(BaseModel):
 
     Attributes:
         fields: our field name to the target's definition; a field that the target does not have is not there.
+        names: our field name to the target's own, whether the target has it or not.
     """
 
     model_config = ConfigDict(frozen=True, defer_build=True)
@@ -123,3 +124,4 @@ class Description(BaseModel):
     account: str
     owners: tuple[OwnerDescription, ...]
     fields: dict[str, FieldDescription]
+    names: dict[str, str] = {}

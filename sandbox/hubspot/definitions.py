@@ -61,6 +61,7 @@ class Definitions:
         name = body["name"]
         if body["type"] not in TYPES:
             raise invalid_input(f"Invalid property type {body['type']}")
+        _check_options(body)
         if name in self._live:
             raise HubSpotError(
                 409,
@@ -92,6 +93,16 @@ class Definitions:
         at = rfc3339(self._clock.now())
         self._archived[name] = {**found, "archived": True, "archivedAt": at, "updatedAt": at}
         del self._live[name]
+
+
+def _check_options(body: Mapping[str, Any]) -> None:
+    options = body.get("options") or []
+    if body["type"] == "enumeration" and not body.get("externalOptions") and not options:
+        raise invalid_input("An enumeration property needs options")
+    for key in ("label", "value"):
+        given = [option.get(key) if isinstance(option, dict) else None for option in options]
+        if not all(isinstance(text, str) and text for text in given) or len(set(given)) < len(given):
+            raise invalid_input(f"Each option needs a {key} of its own")
 
 
 def _full(item: Mapping[str, Any], at: str) -> Definition:

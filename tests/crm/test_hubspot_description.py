@@ -40,7 +40,7 @@ def test_a_property_that_is_called_like_a_field_of_ours_does_not_take_its_place(
     server: Hostile, make_crm: MakeCrm
 ) -> None:
     definitions: list[dict[str, Any]] = [
-        {"name": name, "options": []} for name in ("hubspot_owner_id", "owner", "external_id")
+        {"name": name, "options": []} for name in ("hubspot_owner_id", "owner", "lead_status", "external_id")
     ]
     server.answers(
         says(200, {"portalId": 1}),
@@ -50,6 +50,7 @@ def test_a_property_that_is_called_like_a_field_of_ours_does_not_take_its_place(
     )
     fields = make_crm(server.url).describe("contact").fields
     assert fields["owner"].name == "hubspot_owner_id"
+    assert "lead_status" not in fields  # hs_lead_status is not there, and this one is not what we would write to
     assert fields["external_id"].name == "external_id"  # our own property is not there at all
 
 

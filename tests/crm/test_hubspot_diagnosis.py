@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from leadproof.crm.hubspot_diagnosis import SCOPES_TO_READ, HubSpotDiagnosis
-from leadproof.domain.diagnosis import FieldPresence, FieldState, OurField, ServerTime
+from leadproof.domain.diagnosis import FieldPresence, FieldState, OurField, ServerTime, WantedField
 from leadproof.domain.errors import ConfigurationRefused
+from leadproof.domain.fields import FieldType
 from tests.crm.hostile import Hostile, Line, says
 from tests.sandbox.control import Control
 
@@ -138,6 +139,18 @@ def test_a_property_is_asked_for_once_and_never_again(server: Hostile, diagnosis
         diagnosis_of(server.url).create_field(OurField.EXTERNAL_ID)
     (request,) = server.requests
     assert (request.method, request.json()["hasUniqueValue"], request.json()["formField"]) == ("POST", True, False)
+
+
+def test_a_property_of_the_policy_is_made_with_its_options(diagnosis: HubSpotDiagnosis, sandbox: Control) -> None:
+    assert diagnosis.presence_of("roles") is FieldPresence.MISSING
+    options = ("CHAMPION", "champion", "BUDGET_HOLDER")
+    diagnosis.create_field(
+        WantedField(field="their_roles", name="roles", type=FieldType.MULTI_PICKLIST, options=options)
+    )
+    assert diagnosis.presence_of("roles") is FieldPresence.LIVE
+    (body,) = (row["body"] for row in sandbox.requests("properties.write"))
+    assert (body["type"], body["fieldType"], body["formField"]) == ("enumeration", "checkbox", False)
+    assert [(one["value"], one["label"]) for one in body["options"]] == [(name, name) for name in options]
 
 
 @pytest.mark.parametrize("script", [says(201, b"<html>"), says(200, {}), says(409, {"status": "error"})])

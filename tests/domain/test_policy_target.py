@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from leadproof.domain.errors import PolicyRefused
+from leadproof.domain.policy_target import missing
 from leadproof.domain.policy_text import check_against, parse_policy
 from leadproof.domain.records import Description, FieldDescription, OwnerDescription
 from tests.domain.samples import POLICY, changed, line_of, policy
@@ -33,6 +34,7 @@ def described(**instead: Any) -> Description:
         fields={
             name: FieldDescription(name=f"hs_{name}", **field) for name, field in fields.items() if field is not None
         },
+        names={name: f"hs_{name}" for name in names},
     )
 
 
@@ -54,8 +56,16 @@ def test_a_target_that_the_policy_does_not_name_says_nothing_of_it() -> None:
     ("instead", "at", "says"),
     [
         ({"owners": OWNERS[1:]}, 'dana = "501"', "hubspot has no owner 501 (dana); active are 502 (a queue)"),
-        ({"email": None}, 'fields = ["email"', "hubspot has no field for 'email'"),
-        ({"second_owner": None}, '"second_owner", "email"', "hubspot has no field for 'second_owner'"),
+        (
+            {"email": None},
+            'fields = ["email"',
+            "hubspot has no contact property hs_email (the field 'email'); make it as one that",
+        ),
+        (
+            {"second_owner": None},
+            '"second_owner", "email"',
+            "hubspot has no contact property hs_second_owner (the field 'second_owner')",
+        ),
         ({"email_opt_out": {"writable": False}}, 'fields = ["email"', "does not let us write 'email_opt_out'"),
         ({"lifecycle_stage": {"options": ("lead", "customer")}}, '"marketingqualifiedlead"', "no stage"),
         (
@@ -82,6 +92,18 @@ def test_an_inactive_owner_is_refused() -> None:
     assert refusal.line == line_of(text, "kofi")
 
 
+def test_a_field_that_several_actions_name_is_missing_once_with_the_options_of_the_policy() -> None:
+    found = list(missing(policy(), described(lead_status=None, roles=None, website=None)))
+
+    assert [(field.name, field.options, field.several) for _, field in found] == [
+        ("hs_lead_status", ("NEW", "OPEN"), False),
+        ("hs_roles", ("BUDGET_HOLDER", "CHAMPION"), True),
+    ]
+    assert found[0][0].path == ("actions", 0, "fields", 4)
+    assert found[0][1].kind == "a dropdown with the options NEW, OPEN"
+    assert refused(POLICY, described(lead_status=None)).why == found[0][0].why
+
+
 def test_of_many_owners_only_some_are_listed() -> None:
     many = tuple(OwnerDescription(owner_id=str(number), active=True) for number in range(600, 625))
 
@@ -106,7 +128,7 @@ def test_a_field_that_is_only_compared_need_not_be_writable() -> None:
     )
 
     check_against(parse_policy(text), with_website)
-    assert "no field for 'website'" in refused(text, description).why
+    assert "no contact property website; make it as one that holds a text" in refused(text, description).why
 
 
 def test_a_field_without_listed_options_takes_any_value() -> None:

@@ -56,6 +56,16 @@ def test_property_comes_changes_and_goes(properties: Any, contacts: Any) -> None
     assert properties.get_by_name("contacts", "code", archived=True).archived is True
 
 
+@pytest.mark.parametrize(
+    "options", [[], [{"label": "A"}], [{"label": "A", "value": "a"}, {"label": "A", "value": "b"}]]
+)
+def test_an_enumeration_needs_options_that_can_be_told_apart(properties: Any, options: list[Any]) -> None:
+    choice = wanted("choice", type="enumeration", fieldType="select")
+    refused(properties.create, "contacts", choice | {"options": options}, status=400)
+    made = properties.create("contacts", choice | {"options": [{"label": "A", "value": "a"}]})
+    assert [option.value for option in made.options] == ["a"]
+
+
 def test_property_that_cannot_be(properties: Any) -> None:
     assert refused(properties.create, "contacts", wanted("email"), status=409)["category"] == "OBJECT_ALREADY_EXISTS"
     refused(properties.create, "contacts", wanted("code", type="poem"), status=400)

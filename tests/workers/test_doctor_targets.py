@@ -16,6 +16,13 @@ from workers.doctor import targets
 from workers.doctor.report import Report, State
 
 EXTERNAL_ID, MARKER = "leadproof_external_id", "leadproof_effect"
+ANY = {"label": "Any", "value": "any"}
+WHY_NOT = {
+    "[owners.hubspot]": (
+        '[target.hubspot.fields.disqualification_reason]\nproperty = "why_not"\nspec = { type = "picklist" }\n\n'
+        "[owners.hubspot]"
+    )
+}
 CHECKS = {EXTERNAL_ID: "hubspot.external-id", MARKER: "hubspot.marker"}
 
 
@@ -151,7 +158,7 @@ async def test_a_property_without_which_no_worker_starts(
     ("name", "defined", "says"),
     [
         (EXTERNAL_ID, {"type": "number", "fieldType": "number", "hasUniqueValue": True}, "number/number"),
-        (MARKER, {"type": "enumeration", "fieldType": "select"}, "enumeration/select and no text"),
+        (MARKER, {"type": "enumeration", "fieldType": "select", "options": [ANY]}, "enumeration/select and no text"),
     ],
 )
 async def test_a_property_that_is_no_text(clinic: Clinic, name: str, defined: dict[str, Any], says: str) -> None:
@@ -212,6 +219,47 @@ async def test_a_property_that_is_archived_is_not_made_again(clinic: Clinic) -> 
     state, text = said(found(report, "hubspot.marker"))
     assert state is State.WRONG
     assert "archived" in text
+    assert report.offers == []
+
+
+async def test_a_property_of_the_policy_that_is_missing_is_offered_made_and_then_sound(clinic: Clinic) -> None:
+    clinic.write_policy(**WHY_NOT)
+    state, text = said(found(await examined(clinic), "hubspot.policy"))
+    assert state is State.WRONG
+    assert "of the policy: hubspot has no contact property why_not (the field 'disqualification_reason'); " in text
+    assert (
+        "make it as a dropdown with the options no_budget, no_authority, no_need, bad_timing, competitor, spam, or "
+        in text
+    )
+    assert "`leadproof doctor --create` makes it" in text
+    with pytest.raises(PolicyRefused, match="no contact property why_not"):
+        started(clinic)
+    (offer,) = (await examined(clinic)).offers
+    assert offer.what.startswith("the property why_not in HubSpot (a dropdown with the options no_budget, ")
+    await offer.make()
+    (written,) = (row["body"] for row in clinic.control.requests("properties.write"))
+    assert (written["type"], written["fieldType"], written["hasUniqueValue"]) == ("enumeration", "select", False)
+    assert written["label"] == "Why not"
+    assert [(one["value"], one["label"]) for one in written["options"]][:2] == [
+        ("no_budget", "No budget"),
+        ("no_authority", "No authority"),
+    ]
+    assert not_ok(await examined(clinic)) == {}
+    started(clinic)
+
+
+async def test_a_property_of_the_policy_that_is_archived_or_has_no_listed_values_is_made_by_hand(
+    clinic: Clinic,
+) -> None:
+    clinic.archive_property("disqualification_reason")
+    report = await examined(clinic)
+    assert "archived in HubSpot, so restore it there" in said(found(report, "hubspot.policy"))[1]
+    assert report.offers == []
+    listed = 'disqualification_reason = ["no_budget", "no_authority", "no_need", "bad_timing", "competitor", "spam"]'
+    clinic.write_policy(**WHY_NOT, **{listed: ""})
+    report = await examined(clinic)
+    assert "no contact property why_not" in found(report, "hubspot.policy").says
+    assert "make it as one that holds a picklist" in found(report, "hubspot.policy").says
     assert report.offers == []
 
 

@@ -6,28 +6,26 @@ A further system is one more function here that makes a `Target`, over its own `
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
-from leadproof.domain.diagnosis import FieldPresence, FieldState, Opened, OurField, Permissions
+from leadproof.domain.diagnosis import FieldPresence, FieldState, Opened, OurField, Permissions, WantedField
 from leadproof.domain.environment import SHADOW
 from leadproof.domain.errors import ConfigurationRefused, TargetUnreachable
 from leadproof.domain.plan import TargetObject
 from leadproof.domain.policy import Policy
+from leadproof.domain.policy_target import missing
 from leadproof.domain.policy_text import faults_against
 from leadproof.domain.records import Description
 from leadproof.ports import Clock, CrmDiagnosis
 from leadproof.settings import Settings
 from workers import compose
 from workers.doctor import clocks
+from workers.doctor.making import make
 from workers.doctor.report import Report
-
-_SEEN_WITHIN_SECONDS: Final = 60.0
-"""A property that was made can be read after less than a second, others report; nobody promises it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +122,7 @@ def _examine(target: Target, policy: Policy | None, clock: Clock, report: Report
         _account(target, opened, report)
         _permissions(target, diagnosis, report)
         _our_fields(target, diagnosis, report)
-    _policy(target, policy, report)
+        _policy(target, policy, diagnosis, report)
     clocks.compare(report, time_check, target.title, times, clocks.margin_of(policy))
 
 
@@ -204,7 +202,8 @@ def _our_field(target: Target, state: FieldState, report: Report) -> None:
         says = f"{target.title} has no property {state.name}"
         report.wrong(check, says, "run `leadproof doctor --create`, or make it by hand as docs/hubspot.md says")
         kind = "a line of text, unique" if unique else "a line of text"
-        report.offer(check, f"the property {state.name} in {target.title} ({kind})", partial(_create, target, state))
+        offered = partial(make, target.examined, target.title, state.name, state.field)
+        report.offer(check, f"the property {state.name} in {target.title} ({kind})", offered)
     elif state.presence is FieldPresence.ARCHIVED:
         says = f"the property {state.name} is archived in {target.title}, and its name is taken"
         report.wrong(check, says, f"restore it there, or {another}")
@@ -222,37 +221,32 @@ def _our_field(target: Target, state: FieldState, report: Report) -> None:
         report.ok(check, f"the property {state.name} is {kind}")
 
 
-def _policy(target: Target, policy: Policy | None, report: Report) -> None:
+def _policy(target: Target, policy: Policy | None, diagnosis: CrmDiagnosis, report: Report) -> None:
     check = f"{target.system}.policy"
     if policy is None:
         report.skip("the policy is not accepted", check)
         return
     with report.guarded(check, "let the token read owners, property definitions and account details"):
-        faults = faults_against(policy, target.describe(policy))
+        description = target.describe(policy)
+        wanted = {fault.why: field for fault, field in missing(policy, description)}
+        faults = faults_against(policy, description)
         for fault in faults:
-            report.wrong(check, str(fault), f"mend the policy and give it a new version, or mend {target.title}")
+            if fault.why in wanted:
+                _wanted_field(target, wanted[fault.why], diagnosis, report, str(fault))
+            else:
+                report.wrong(check, str(fault), f"mend the policy and give it a new version, or mend {target.title}")
         if not faults:
             report.ok(check, f"{target.title} knows every owner, stage, field and option that it names")
 
 
-async def _create(target: Target, state: FieldState) -> None:
-    await asyncio.to_thread(_created, target, state.field)
-
-
-def _created(target: Target, field: OurField) -> None:
-    """Make a field and wait until it is seen.
-
-    Raises:
-        ConfigurationRefused: it was not made, or cannot be seen yet.
-    """
-    with closing(target.examined()) as diagnosis:
-        diagnosis.create_field(field)
-        deadline, pause = time.monotonic() + _SEEN_WITHIN_SECONDS, 0.25
-        while True:
-            states = {state.field: state for state in diagnosis.our_fields()}
-            if states[field].presence is FieldPresence.LIVE:
-                return
-            if time.monotonic() + pause > deadline:
-                raise ConfigurationRefused(f"{target.title} made it and does not show it yet: look again in a minute")
-            time.sleep(pause)  # what was made is seen a little later: ask again, bounded by the deadline
-            pause = min(pause * 2, 5.0)
+def _wanted_field(target: Target, wanted: WantedField, diagnosis: CrmDiagnosis, report: Report, says: str) -> None:
+    """Report a field that the policy names and the target lacks, and offer to make it where it is known how."""
+    check, change = f"{target.system}.policy", "a policy that is changed needs a new version"
+    if diagnosis.presence_of(wanted.name) is FieldPresence.ARCHIVED:
+        report.wrong(check, says, f"it is archived in {target.title}, so restore it there; {change}")
+    elif wanted.options:
+        report.wrong(check, says, f"`leadproof doctor --create` makes it; {change}")
+        what = f"the property {wanted.name} in {target.title} ({wanted.kind})"
+        report.offer(check, what, partial(make, target.examined, target.title, wanted.name, wanted))
+    else:
+        report.wrong(check, says, change)
