@@ -17,11 +17,13 @@ bench: .venv/ready-dev  ## writes bench/RESULTS.md
 	$(BIN)/python -m bench
 
 .venv/ready: requirements.lock pyproject.toml
+	@echo 'installing into .venv, the first time only: some minutes'
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --require-hashes -r requirements.lock
 	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation -e .
 	touch $@
 
 .venv/ready-dev: requirements-dev.lock .venv/ready
+	@echo 'installing what tests and checks need into .venv, the first time only: some minutes'
 	$(BIN)/python -m pip install --quiet --require-hashes -r requirements-dev.lock
 	touch $@
