@@ -63,6 +63,38 @@ class Reading(BaseModel):
     at: datetime | None = None
 
 
+class ActionView(BaseModel):
+    """One action of a plan, without its values.
+
+    Attributes:
+        why: what the guard said of it, where it is not simply allowed: a text of the policy or of ours.
+        evidence: names of the fields that it was planned on.
+    """
+
+    model_config = _FROZEN
+
+    why: str | None = None
+    evidence: tuple[str, ...] = ()
+
+
+class PlanView(BaseModel):
+    """A plan as a run shows it; nothing that a lead or a model wrote.
+
+    Attributes:
+        planner: `rules`, or the kind of planner and its model.
+        because: the rule that held and its reason, which are the policy's; `None` where a model planned.
+        record: the source record in the source's own id, where a CRM is the source.
+        actions: in the plan's order; a mutation's `ordinal` is its place.
+    """
+
+    model_config = _FROZEN
+
+    planner: str
+    because: str | None = None
+    record: str | None = None
+    actions: tuple[ActionView, ...] = ()
+
+
 class PlanCommand(BaseModel):
     model_config = _FROZEN
 
@@ -79,6 +111,7 @@ class Book(BaseModel):
         problem: why the event could not be planned; a person is asked.
         wake: workflow ID of a lead that waits for a record which this step freed; `also_wake`: the same of further
             records.
+        plan: with the answer to planning, where there is a plan.
     """
 
     model_config = _FROZEN
@@ -90,6 +123,7 @@ class Book(BaseModel):
     problem: Reason | None = None
     wake: str | None = None
     also_wake: tuple[str, ...] = ()
+    plan: PlanView | None = None
 
 
 class WriteCommand(BaseModel):

@@ -61,10 +61,9 @@ class PlanningActivities:
     def plan(self, command: PlanCommand) -> Book:
         """Find the recorded plan, or ask the planner and record plan and mutations; whoever recorded first wins."""
         lead = self._views.lead(command.event_key)
-        if lead.outcome.final or command.snapshot is None:
-            return self._views.book(command.event_key)
-        if self._ledger.plan_of(lead.event_key, lead.policy_version) is not None:
-            return self._views.book(command.event_key)
+        plan = self._ledger.plan_of(lead.event_key, lead.policy_version)
+        if plan is not None or lead.outcome.final or command.snapshot is None:
+            return self._views.book(command.event_key).model_copy(update={"plan": self._views.plan(plan)})
         policy = self._rulebook.policy(lead.policy_version)
         try:
             return self._record(lead, self._proposed(lead, command.snapshot, policy), policy)
@@ -122,8 +121,8 @@ class PlanningActivities:
         if recorded.reservations and all(r is Reservation.WON for r in recorded.reservations.values()):
             # just inserted: there is nothing in the ledger yet that these rows don't say
             views = tuple(self._views.fresh(mutation) for mutation in recorded.mutations)
-            return Book(outcome=lead.outcome, views=views)
-        return self._views.book(lead.event_key)
+            return Book(outcome=lead.outcome, views=views, plan=self._views.plan(recorded.plan))
+        return self._views.book(lead.event_key).model_copy(update={"plan": self._views.plan(recorded.plan)})
 
     def _targets(
         self, lead: Lead, snapshot: LeadSnapshot, plan: Plan, policy: Policy

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any, Protocol
@@ -15,10 +16,20 @@ from activities.views import Views
 from leadproof.domain.errors import MalformedDecision, NotFound
 from leadproof.domain.mutation import Reason
 from leadproof.domain.proofs import verify_decision
-from leadproof.domain.review import Decision, DecisionVerdict, ReviewItem, parse_decision
+from leadproof.domain.review import (
+    Decision,
+    DecisionVerdict,
+    ReviewItem,
+    ReviewState,
+    allowed_decisions,
+    parse_decision,
+    possible,
+)
 from leadproof.domain.steps import Applied, Question
 from leadproof.ports import Clock, Ledger
 from leadproof.rulebook import Rulebook
+
+_REVIEW_ID = re.compile(r"[0-9a-f]{64}")
 
 
 class Senders(Protocol):
@@ -97,13 +108,20 @@ class ReviewActivities:
         try:
             decision = parse_decision(sent)
         except MalformedDecision as error:
-            return self._malformed(sent, reviewer, command.via, str(error))
+            item = self._named(sent, command.event_key)
+            why = (
+                f"{error}; {self._possible(item)}"
+                if item is not None and item.state is ReviewState.OPEN
+                else str(error)
+            )
+            return self._malformed(sent, reviewer, command.via, why, item)
         proof = sent[0].get("proof")
         proved = False
         if proof is not None:
             proved = self._decision_key is not None and verify_decision(sent[0], self._decision_key)
             if not proved:
-                return self._malformed(sent, reviewer, command.via, "its proof does not fit")
+                item = self._named(sent, command.event_key)
+                return self._malformed(sent, reviewer, command.via, "its proof does not fit", item)
             reviewer = decision.reviewer
         item = self._ledger.review(decision.review_id)
         if item is None or item.event_key != command.event_key:
@@ -138,8 +156,24 @@ class ReviewActivities:
         policy = self._rulebook.policy(self._views.lead(item.event_key).policy_version)
         return policy.queue(item.queue)[1].raw_signals_count
 
-    def _malformed(self, sent: Sequence[Any], reviewer: str, via: str, why: str) -> Applied:
+    def _named(self, sent: Sequence[Any], event_key: str) -> ReviewItem | None:
+        """The question of this lead that something names which is no decision."""
+        named = sent[0].get("review_id") if len(sent) == 1 and isinstance(sent[0], dict) else None
+        if not isinstance(named, str) or _REVIEW_ID.fullmatch(named) is None:
+            return None
+        item = self._ledger.review(named)
+        return item if item is not None and item.event_key == event_key else None
+
+    def _possible(self, item: ReviewItem) -> str:
+        mutation = self._ledger.mutation(item.mutation_key) if item.mutation_key is not None else None
+        status, reason = (mutation.status, mutation.reason) if mutation is not None else (None, None)
+        return possible(allowed_decisions(status=status, reason=reason))
+
+    def _malformed(
+        self, sent: Sequence[Any], reviewer: str, via: str, why: str, item: ReviewItem | None = None
+    ) -> Applied:
         text = json.dumps(list(sent), sort_keys=True, default=str)
         decision_id = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
-        self._ledger.record_malformed(decision_id, reviewer=reviewer, via=via, why=why)
+        review_id = item.review_id if item is not None else None
+        self._ledger.record_malformed(decision_id, reviewer=reviewer, via=via, why=why, review_id=review_id)
         return Applied(decision_id=decision_id, verdict=DecisionVerdict.MALFORMED, why=why)

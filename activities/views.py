@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from activities.messages import Book
+from activities.messages import ActionView, Book, PlanView
 from leadproof.domain.errors import NotFound
 from leadproof.domain.events import Lead, Outcome
+from leadproof.domain.field_catalog import specs_for
 from leadproof.domain.mutation import Mutation
+from leadproof.domain.plan import GuardedAction, RecordedPlan
 from leadproof.domain.progress import MutationView, Step, view_of
 from leadproof.domain.review import ReviewState
 from leadproof.ports import Ledger
@@ -70,6 +72,28 @@ class Views:
         """The view of a row that was just inserted."""
         rules = self._rulebook.rules(mutation.policy_version, mutation.target_system)
         return view_of(mutation, (), rules.target, None, shadow_after=rules.shadow_after)
+
+    def plan(self, plan: RecordedPlan | None) -> PlanView | None:
+        """A plan without its values; what a model wrote is left out, the texts of rules are the policy's."""
+        if plan is None:
+            return None
+        by_rules = plan.planner.kind == "rules"
+        snapshot = plan.snapshot or {}
+        from_crm = snapshot.get("record") is not None
+        where = (snapshot.get(name) for name in ("source_system", "source_object", "source_record_id"))
+        return PlanView(
+            planner=" ".join(filter(None, (plan.planner.kind, plan.planner.model))),
+            because=(plan.summary or None) if by_rules else None,
+            record=" ".join(map(str, where)) if from_crm else None,
+            actions=tuple(self._action(guarded, plan.policy_version) for guarded in plan.guarded),
+        )
+
+    def _action(self, guarded: GuardedAction, version: str) -> ActionView:
+        known = specs_for(self._rulebook.policy(version), guarded.action.target_system)
+        evidence = guarded.action.evidence
+        # rules say "country is ..." of a record, a model names the field behind the record; neither is taken unknown
+        named = (name for one in evidence for name in (one.says.partition(" ")[0], one.source.rpartition(", ")[2]))
+        return ActionView(why=guarded.why, evidence=tuple(dict.fromkeys(name for name in named if name in known)))
 
     def workflow_of(self, event_key: str | None) -> str | None:
         return self.lead(event_key).workflow_id if event_key is not None else None

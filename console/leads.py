@@ -12,13 +12,57 @@ if TYPE_CHECKING:
 
 app = typer.Typer(help="Leads.", no_args_is_help=True)
 
-EventKey = Annotated[str, typer.Argument(help="the event key, or the workflow ID that is made of it")]
+EventKey = Annotated[str, typer.Argument(help="the event key or its first digits, or the workflow ID")]
+_FIRST = (
+    *("outcome", "echo_of", "source_system", "source_record_id", "event_kind", "occurred_at"),
+    *("deliveries", "conflicts", "event_key", "workflow_id"),
+)
+_LAST = ("tenant", "environment", "occurrence", "policy_version", "run", "first_seen_at", "last_seen_at", "fingerprint")
+_MUTATION = ("mutation_key", "action_kind", "target_system", "status", "reason", "provider_record_id")
+_DECISION = ("decided_at", "decision", "reviewer", "via", "verdict", "reason", "review_id")
+
 JsonOption = Annotated[bool, typer.Option("--json", help="for programs, as the API answers it")]
+
+
+@app.command("list")
+def list_(
+    source_record_id: Annotated[str | None, typer.Option(help="only those of this source record")] = None,
+    outcome: Annotated[str | None, typer.Option(help="only those with this outcome")] = None,
+    limit: Annotated[int, typer.Option(min=1, max=500, help="at most so many")] = 100,
+    cursor: Annotated[str | None, typer.Option(help="go on where a list ended")] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """List lead events, newest first."""
+    from console.leaving import CommandRefused
+    from console.short_keys import short
+    from console.tables import say, say_json, say_table
+    from leadproof.domain.events import Outcome
+    from leadproof.settings import load
+    from starter.rows import page
+    from workers import compose
+
+    if outcome is not None and outcome not in set(Outcome):
+        raise CommandRefused(f"an outcome is never {outcome!r}, but one of {', '.join(Outcome)}")
+    items, following = compose.open_ledger(load()).leads(
+        outcome=Outcome(outcome) if outcome else None, source_record_id=source_record_id, limit=limit, cursor=cursor
+    )
+    answer = page(items, following)
+    if as_json:
+        say_json(answer)
+        return
+    columns = (
+        *("environment", "source_system", "source_record_id", "event_kind", "outcome"),
+        *("deliveries", "conflicts", "occurred_at", "first_seen_at"),
+    )
+    rows = [[short(item["event_key"]), *(item[column] for column in columns)] for item in answer["items"]]
+    say_table(("event_key", *columns), rows)
+    if following:
+        say(f"more with --cursor {following}")
 
 
 @app.command()
 def show(key: EventKey, as_json: JsonOption = False) -> None:
-    """Show a lead event, its plan and its mutations."""
+    """Show a lead event, its plan, its mutations and what was decided."""
     from console.comparison import say_fields
     from console.tables import say, say_facts, say_json, say_table
     from leadproof.domain.errors import NotFound
@@ -27,25 +71,30 @@ def show(key: EventKey, as_json: JsonOption = False) -> None:
     from workers import compose
 
     ledger = compose.open_ledger(load())
-    event_key = _event_key(key)
+    event_key = _event_key(key, ledger)
     lead = ledger.lead(event_key)
     if lead is None:
         raise NotFound(f"no lead event stands under {event_key}")
     standing = ledger.mutations_of(event_key)
-    answer = lead_answer(lead, standing, ledger.plan_of(event_key, lead.policy_version))
+    plan = ledger.plan_of(event_key, lead.policy_version)
+    answer = lead_answer(lead, standing, plan, ledger.decisions_of(event_key))
     if as_json:
         say_json(answer)
         return
-    mutations: list[dict[str, Any]] = answer.pop("mutations")
-    plan: dict[str, Any] | None = answer.pop("plan")
-    say_facts(answer)
+    say_facts({name: answer[name] for name in _FIRST})
     say()
-    if plan is not None:
-        _say_plan(plan)
+    if answer["plan"] is not None:
+        _say_plan(answer["plan"])
         say()
-    columns = ("mutation_key", "action_kind", "target_system", "status", "reason", "provider_record_id")
-    say_table(columns, [[mutation[column] for column in columns] for mutation in mutations], title="Mutations")
+    rows = [[mutation[column] for column in _MUTATION] for mutation in answer["mutations"]]
+    say_table(_MUTATION, rows, title="Mutations")
     say_fields(standing)
+    if answer["decisions"]:
+        say()
+        decided = [[decision[column] for column in _DECISION] for decision in answer["decisions"]]
+        say_table(_DECISION, decided, title="Decisions")
+    say()
+    say_facts({name: answer[name] for name in _LAST}, title="The row; all of it with --json")
 
 
 def _say_plan(plan: dict[str, Any]) -> None:
@@ -75,7 +124,7 @@ def resume(
 
     settings = load()
     ledger = compose.open_ledger(settings)
-    event_key = _event_key(key)
+    event_key = _event_key(key, ledger)
     run_id = asyncio.run(_resumed(settings, ledger, event_key, replace=replace))
     lead = ledger.lead(event_key)
     if lead is None:
@@ -116,6 +165,8 @@ async def _resumed(settings: Settings, ledger: Ledger, event_key: str, *, replac
     return result.run_id
 
 
-def _event_key(key: str) -> str:
-    """The event key of `lead:<event key>` and `lead:<event key>:r<n>` too."""
-    return key.removeprefix("lead:").partition(":")[0]
+def _event_key(key: str, ledger: Ledger) -> str:
+    """The event key of its first digits, of `lead:<event key>` and of `lead:<event key>:r<n>` too."""
+    from console.short_keys import whole
+
+    return whole(key.removeprefix("lead:").partition(":")[0], ledger.event_keys_like)

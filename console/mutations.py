@@ -10,9 +10,17 @@ app = typer.Typer(help="Mutations and their receipts.", no_args_is_help=True)
 
 _COLUMNS = {
     "attempts": ("number", "started_at", "ended_at", "outcome", "http_status", "correlation_id"),
-    "observations": ("number", "read_at", "identity", "verdict", "differences"),
+    "observations": ("number", "read_at", "identity", "verdict", "differs_in"),
     "decisions": ("decided_at", "decision", "reviewer", "via", "verdict", "reason"),
 }
+
+_FIRST = (
+    *("mutation_key", "status", "reason", "action_kind", "target_system", "target_object", "provider_record_id"),
+    *("environment", "source_system", "source_record_id", "event_key", "created_at", "updated_at"),
+)
+_LAST = (
+    *("parent_key", "ordinal", "tenant", "policy_version", "target_record", "discriminator", "fingerprint", "version"),
+)
 
 JsonOption = Annotated[bool, typer.Option("--json", help="for programs, as the API answers it")]
 
@@ -27,6 +35,7 @@ def list_(
 ) -> None:
     """List mutations, newest first."""
     from console.leaving import CommandRefused
+    from console.short_keys import short
     from console.tables import say, say_json, say_table
     from leadproof.domain.mutation import Status
     from leadproof.settings import load
@@ -42,11 +51,16 @@ def list_(
     if as_json:
         say_json(answer)
         return
-    columns = ("mutation_key", "action_kind", "target_system", "source_record_id", "status", "reason", "updated_at")
+    columns = ("environment", "action_kind", "target_system", "source_record_id", "status", "reason", "updated_at")
     say_table(
-        (*columns, "differs_in"),
+        ("mutation_key", "event_key", *columns, "differs_in"),
         [
-            [*(item[column] for column in columns), ", ".join(one["field"] for one in item["differences"])]
+            [
+                short(item["mutation_key"]),
+                short(item["event_key"]),
+                *(item[column] for column in columns),
+                ", ".join(one["field"] for one in item["differences"]),
+            ]
             for item in answer["items"]
         ],
     )
@@ -55,29 +69,45 @@ def list_(
 
 
 @app.command()
-def show(key: Annotated[str, typer.Argument(help="the mutation key")], as_json: JsonOption = False) -> None:
+def show(
+    key: Annotated[str, typer.Argument(help="the mutation key, or its first digits")], as_json: JsonOption = False
+) -> None:
     """Show a mutation with its three receipts: intent, acceptance, state."""
     from console.comparison import say_fields
+    from console.short_keys import whole
     from console.tables import say, say_facts, say_json, say_table
     from leadproof.domain.errors import NotFound
     from leadproof.settings import load
     from starter.rows import mutation_answer
     from workers import compose
 
-    receipts = compose.open_ledger(load()).receipts(key)
+    ledger = compose.open_ledger(load())
+    key = whole(key, ledger.mutation_keys_like)
+    receipts = ledger.receipts(key)
     if receipts is None:
         raise NotFound(f"no mutation stands under {key}")
     answer = mutation_answer(receipts)
     if as_json:
         say_json(answer)
         return
-    parts: dict[str, Any] = {name: answer.pop(name) for name in ("attempts", "observations", "decisions", "review")}
-    say_facts(answer)
+    say_facts({name: answer[name] for name in _FIRST} | _intent(answer["intended_state"]))
     say_fields([receipts.mutation])
+    for observation in answer["observations"]:
+        observation["differs_in"] = ", ".join(one["field"] for one in observation["differences"])
     for name, columns in _COLUMNS.items():
-        if parts[name]:
+        if answer[name]:
             say()
-            say_table(columns, [[row[column] for column in columns] for row in parts[name]], title=name.capitalize())
-    if parts["review"]:
+            say_table(columns, [[row[column] for column in columns] for row in answer[name]], title=name.capitalize())
+    if answer["review"]:
         say()
-        say_facts(parts["review"], title="Review item")
+        say_facts(answer["review"], title="Review item")
+    say()
+    say_facts({name: answer[name] for name in _LAST}, title="The row; all of it with --json")
+
+
+def _intent(intent: dict[str, Any] | None) -> dict[str, Any]:
+    """Why it is intended, and on what; only a tombstone has no intent."""
+    if intent is None:
+        return {}
+    evidence = "; ".join(f"{one['says']} ({one['source']})" for one in intent["evidence"])
+    return {"because": intent["reason"], "evidence": evidence or None}

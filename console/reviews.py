@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 app = typer.Typer(help="The review queue.", no_args_is_help=True)
+
+_FIRST = (
+    *("review_id", "queue", "reason", "why", "state", "due_at", "source_system", "source_record_id"),
+    *("event_key", "mutation_key", "round", "version"),
+)
 
 JsonOption = Annotated[bool, typer.Option("--json", help="for programs")]
 ReviewId = Annotated[str, typer.Argument(help="id of the review item")]
@@ -27,7 +32,7 @@ def list_(
     if as_json:
         say_json(answer)
         return
-    columns = ("review_id", "queue", "reason", "state", "opened_at", "due_at", "subject")
+    columns = ("review_id", "queue", "reason", "source_record_id", "why", "state", "due_at")
     say_table(columns, [[item[column] for column in columns] for item in answer["items"]])
 
 
@@ -42,25 +47,57 @@ def show(review_id: ReviewId, as_json: JsonOption = False) -> None:
     if as_json:
         say_json(answer)
         return
-    mutation, _ = answer.pop("mutation"), answer.pop("lead")
-    say_facts(answer)
+    mutation, plan, owners = answer["mutation"], answer["plan"], answer["owners"]
+    say_facts({name: answer[name] for name in _FIRST} | {"possible": ", ".join(answer["allowed"])})
+    if plan is not None:
+        by = " ".join(filter(None, (plan["planner"]["kind"], plan["planner"]["model"])))
+        say()
+        say(f"Planned by {by}: {plan['summary']}")
     if mutation is None:
         return
-    base, intent, observed = mutation["base_state"], mutation["intended_state"], mutation["observed_state"]
+    base, intent, observed = mutation["base_state"] or {}, mutation["intended_state"], mutation["observed_state"]
     found = (observed or {}).get("fields", {})
-    intended = intent["fields"] if intent else {}
+    if intent is not None and intent["evidence"]:
+        say()
+        say_table(("says", "source"), [(one["says"], one["source"]) for one in intent["evidence"]], title="Evidence")
+    record = " ".join(filter(None, (mutation["target_system"], mutation["target_object"], _id(mutation))))
     say()
     say_table(
         ("field", "stood", "intended", "observed"),
-        [(name, (base or {}).get(name), value, found.get(name)) for name, value in intended.items()],
-        title=f"{mutation['action_kind']} in {mutation['target_system']}: {mutation['status']}",
+        [
+            (name, *(_named(name, one, owners) for one in (base.get(name), value, found.get(name))))
+            for name, value in (intent["fields"] if intent else {}).items()
+        ],
+        title=f"{mutation['action_kind']} {record}: {mutation['status']}",
     )
     if mutation["differences"]:
-        columns = ("field", "intended", "observed", "changed_by", "changed_at", "lost")
+        values = ("intended", "observed", "lost")
         say()
         say_table(
-            columns, [[one[column] for column in columns] for one in mutation["differences"]], title="Differences"
+            ("field", *values, "changed_by", "changed_at"),
+            [
+                (
+                    one["field"],
+                    *(_named(one["field"], one[column], owners) for column in values),
+                    one["changed_by"],
+                    one["changed_at"],
+                )
+                for one in mutation["differences"]
+            ],
+            title="Differences",
         )
+
+
+def _id(mutation: dict[str, Any]) -> str:
+    return mutation["provider_record_id"] or "(not there yet)"
+
+
+def _named(field: str, value: Any, owners: dict[str, str]) -> Any:
+    """An owner with the name that the policy has for it."""
+    from leadproof.domain.field_catalog import OWNER
+
+    name = owners.get(value) if field == OWNER and isinstance(value, str) else None
+    return f"{value} ({name})" if name is not None else value
 
 
 @app.command()

@@ -13,7 +13,7 @@ from leadproof.domain.mutation import Answer, Attempt, Mutation, Reason, RecordR
 from leadproof.domain.plan import Plan, PlannerInfo, RecordedPlan
 from leadproof.domain.policy import Policy
 from leadproof.domain.records import Description, LookUp
-from leadproof.domain.review import DecisionRow, DecisionVerdict, ReviewDecision, ReviewItem, ReviewState
+from leadproof.domain.review import About, DecisionRow, DecisionVerdict, ReviewDecision, ReviewItem, ReviewState
 from leadproof.domain.steps import (
     Admission,
     Applied,
@@ -226,6 +226,22 @@ class Ledger(Protocol):
         """Pending decisions on open items of an event, oldest first."""
         ...
 
+    def decisions_of(self, event_key: str) -> tuple[DecisionRow, ...]:
+        """Every decision that names a question of an event or of one of its mutations, oldest first."""
+        ...
+
+    def about(self, items: Sequence[ReviewItem]) -> dict[str, About]:
+        """Per review id what each item is about; an item whose event is not there is left out."""
+        ...
+
+    def event_keys_like(self, beginning: str) -> tuple[str, ...]:
+        """At most two event keys that begin like this: one is found, two are too many to tell."""
+        ...
+
+    def mutation_keys_like(self, beginning: str) -> tuple[str, ...]:
+        """The same of mutation keys."""
+        ...
+
     def explains(self, mutation: Mutation, marker: str) -> dict[str, Any] | None:
         """What was observed of the fields that the mutation which `marker` names had set, where it is an older event's
         mutation of the same record, or an earlier one of the same plan, and was observed; `None` otherwise."""
@@ -240,6 +256,12 @@ class Ledger(Protocol):
         ...
 
     # -- lists: a page and the cursor of the next one, `None` after the last ----------------------------------------
+    def leads(
+        self, *, outcome: Outcome | None, source_record_id: str | None, limit: int, cursor: str | None
+    ) -> tuple[tuple[Lead, ...], str | None]:
+        """Newest first. A cursor that is none of ours gives an empty page."""
+        ...
+
     def mutations(
         self, *, status: Status | None, source_record_id: str | None, limit: int, cursor: str | None
     ) -> tuple[tuple[Mutation, ...], str | None]:
@@ -328,7 +350,11 @@ class Ledger(Protocol):
         """Keep a decision as pending, or return the row that already stands under its id."""
         ...
 
-    def record_malformed(self, decision_id: str, *, reviewer: str, via: str, why: str) -> DecisionRow: ...
+    def record_malformed(
+        self, decision_id: str, *, reviewer: str, via: str, why: str, review_id: str | None = None
+    ) -> DecisionRow:
+        """Keep what was sent as a decision and is none; `review_id` where it names a question."""
+        ...
 
     def refuse_decision(self, decision_id: str, *, verdict: DecisionVerdict) -> DecisionRow:
         """Complete a pending decision without applying it."""

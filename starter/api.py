@@ -9,6 +9,7 @@ from fastapi import APIRouter, Depends, Query, Request
 from fastapi.responses import JSONResponse
 
 from leadproof.domain.errors import MalformedDelivery
+from leadproof.domain.events import Outcome
 from leadproof.domain.mutation import Status
 from leadproof.domain.policy import Policy
 from leadproof.inbound import standard
@@ -55,6 +56,7 @@ class Api:
         )
         reads: list[tuple[str, Any]] = [
             ("/leads/{event_key}", self.lead),
+            ("/leads", self.leads),
             ("/mutations/{mutation_key}", self.mutation),
             ("/mutations", self.mutations),
         ]
@@ -92,14 +94,28 @@ class Api:
         )
 
     async def lead(self, event_key: str) -> JSONResponse:
-        """One lead event with its mutations and its plan."""
+        """One lead event with its mutations, its plan and the decisions about it."""
         check_key(event_key)
         lead = await off_loop(lambda: self._ledger.lead(event_key))
         if lead is None:
             raise problems.not_found("no lead event stands under this key")
         mutations = await off_loop(lambda: self._ledger.mutations_of(event_key))
         plan = await off_loop(lambda: self._ledger.plan_of(event_key, lead.policy_version))
-        return JSONResponse(lead_answer(lead, mutations, plan))
+        decisions = await off_loop(lambda: self._ledger.decisions_of(event_key))
+        return JSONResponse(lead_answer(lead, mutations, plan, decisions))
+
+    async def leads(
+        self,
+        outcome: Outcome | None = None,
+        source_record_id: Text = None,
+        limit: Limit = 50,
+        cursor: Text = None,
+    ) -> JSONResponse:
+        """Lead events, newest first."""
+        items, following = await off_loop(
+            lambda: self._ledger.leads(outcome=outcome, source_record_id=source_record_id, limit=limit, cursor=cursor)
+        )
+        return JSONResponse(page(items, following))
 
     async def mutation(self, mutation_key: str) -> JSONResponse:
         """One mutation with its three receipts."""

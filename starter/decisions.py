@@ -28,12 +28,14 @@ ANSWER_SECONDS: Final = 5.0
 """How long a caller waits for a worker; after that the decision is kept, and the same `decision_id` asks again."""
 
 _LOOK_SECONDS: Final = 0.1
-_WHY: Final = {
+WHY: Final = {
     DecisionVerdict.STALE: "the question has moved on since it was shown",
     DecisionVerdict.REPEATED: "the question was answered before",
     DecisionVerdict.IMPOSSIBLE: "the question does not allow this decision",
     DecisionVerdict.MALFORMED: "it is no decision",
 }
+"""Why, where nothing but the row of a decision is known any more."""
+
 _log = logging.getLogger(__name__)
 
 
@@ -89,7 +91,7 @@ class Decisions:
         if item.state is not ReviewState.OPEN or decision.version < item.version:
             # a closed question and a passed version stay so: the ledger has only the verdict left to give
             applied = await off_loop(lambda: self._ledger.apply_decision(decision.decision_id, quiescence=timedelta(0)))
-            return Decided(decision.decision_id, applied.verdict, applied.why or _WHY.get(applied.verdict))
+            return Decided(decision.decision_id, applied.verdict, applied.why or WHY.get(applied.verdict))
         lead = await off_loop(lambda: self._ledger.lead(item.event_key))
         if lead is None:
             raise NotFound("no lead stands behind this question")
@@ -144,5 +146,5 @@ class Decisions:
 
 
 def _decided(row: DecisionRow, answered: Answered | None) -> Decided:
-    why = answered.why if answered is not None and answered.why else _WHY.get(row.verdict)
+    why = answered.why if answered is not None and answered.why else WHY.get(row.verdict)
     return Decided(row.decision_id, row.verdict, why, answered.until if answered is not None else None)

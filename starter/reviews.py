@@ -18,6 +18,7 @@ from leadproof.domain.review import (
     ReviewState,
     allowed_decisions,
     parse_decision,
+    possible,
 )
 from leadproof.domain.shown import shown_digest
 from leadproof.domain.steps import Receipts
@@ -28,10 +29,10 @@ from starter import problems
 from starter.api import Limit, Text, check_key
 from starter.auth import Tokens
 from starter.bodies import check_json, raw_body
-from starter.decisions import Decided, Decisions
+from starter.decisions import WHY, Decided, Decisions
 from starter.metrics import Metrics
 from starter.off_loop import off_loop
-from starter.rows import mutation_answer, page, row
+from starter.rows import item_answer, mutation_answer, plan_answer, row
 from starter.webhooks import json_body
 
 
@@ -83,7 +84,9 @@ class Reviews:
         items, following = await off_loop(
             lambda: self._ledger.reviews(queue=queue, state=state, limit=limit, cursor=cursor)
         )
-        return JSONResponse(page(items, following))
+        about = await off_loop(lambda: self._ledger.about(items))
+        answers = [item_answer(item, about.get(item.review_id)) for item in items]
+        return JSONResponse({"items": answers, "next": following})
 
     async def item(self, review_id: str) -> JSONResponse:
         """One question with the receipts that it is about."""
@@ -94,7 +97,11 @@ class Reviews:
         """Keep a decision, have it applied, and say what became of it."""
         check_key(review_id)
         check_json(request)
-        decision = _decision(await raw_body(request), review_id)
+        try:
+            decision = _decision(await raw_body(request), review_id)
+        except MalformedDecision as error:
+            why = str(error)
+            raise problems.malformed(await off_loop(lambda: self._with_possible(why, review_id))) from None
         decided = await self._decisions.decide(decision, reviewer=f"api:{token.name}")
         self._metrics.decision(decided.verdict.value)
         shown = await off_loop(lambda: self._shown(review_id))
@@ -106,13 +113,28 @@ class Reviews:
             raise NotFound("no review item stands under this id")
         receipts = self._ledger.receipts(item.mutation_key) if item.mutation_key is not None else None
         lead = self._ledger.lead(item.event_key)
+        plan = self._ledger.plan_of(lead.event_key, lead.policy_version) if lead is not None else None
         return {
-            **row(item),
+            **item_answer(item, self._ledger.about([item]).get(review_id)),
             "allowed": self._allowed(item, receipts),
             "lead": row(lead) if lead is not None else None,
+            "plan": plan_answer(plan) if plan is not None else None,
+            "owners": self._owners(receipts),
             "mutation": mutation_answer(receipts) if receipts is not None else None,
             "shown_digest": shown_digest(item, receipts.mutation if receipts is not None else None),
         }
+
+    def _owners(self, receipts: Receipts | None) -> dict[str, str]:
+        """The policy's names of the target's owners, by the target's id."""
+        named = self._policy.owners.get(receipts.mutation.target_system, {}) if receipts is not None else {}
+        return {owner_id: name for name, owner_id in named.items()}
+
+    def _with_possible(self, why: str, review_id: str) -> str:
+        item = self._ledger.review(review_id)
+        if item is None or item.state is not ReviewState.OPEN:
+            return why
+        receipts = self._ledger.receipts(item.mutation_key) if item.mutation_key is not None else None
+        return f"{why}; {possible(self._allowed(item, receipts))}"
 
     def _allowed(self, item: ReviewItem, receipts: Receipts | None) -> list[str]:
         """What can be decided as it stands now; the ledger looks again when it is."""
@@ -143,7 +165,7 @@ def _decision(body: bytes, review_id: str) -> ReviewDecision:
                 raise MalformedDecision("its review_id is another one than the address names")
             sent = {**sent, "review_id": review_id}
         return parse_decision([sent])
-    except (MalformedDelivery, MalformedDecision) as error:
+    except MalformedDelivery as error:
         raise problems.malformed(str(error)) from None
 
 
@@ -159,4 +181,7 @@ def _answer(decided: Decided, shown: dict[str, Any]) -> JSONResponse:
         return JSONResponse(answer)
     if decided.verdict is DecisionVerdict.PENDING:
         return JSONResponse(answer, 202)
-    return problems.decision_refused(decided.verdict.value, decided.why, answer).response()
+    why = decided.why
+    if decided.verdict is DecisionVerdict.IMPOSSIBLE and why == WHY[DecisionVerdict.IMPOSSIBLE]:
+        why = f"{why}; {possible(shown['allowed'])}"
+    return problems.decision_refused(decided.verdict.value, why, answer).response()

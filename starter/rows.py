@@ -10,6 +10,7 @@ from pydantic import BaseModel
 from leadproof.domain.events import Lead
 from leadproof.domain.mutation import Mutation
 from leadproof.domain.plan import RecordedPlan
+from leadproof.domain.review import About, DecisionRow, ReviewItem
 from leadproof.domain.steps import Receipts
 
 
@@ -18,13 +19,21 @@ def row(model: BaseModel) -> dict[str, Any]:
     return model.model_dump(mode="json")
 
 
-def lead_answer(lead: Lead, mutations: Iterable[Mutation], plan: RecordedPlan | None) -> dict[str, Any]:
-    """A lead's row with its effects, and the plan that they come from, refused actions included."""
+def lead_answer(
+    lead: Lead, mutations: Iterable[Mutation], plan: RecordedPlan | None, decisions: Iterable[DecisionRow]
+) -> dict[str, Any]:
+    """A lead's row with its effects, the plan that they come from, refused actions included, and what was decided."""
     return {
         **row(lead),
         "mutations": [row(mutation) for mutation in mutations],
         "plan": plan_answer(plan) if plan is not None else None,
+        "decisions": [row(decision) for decision in decisions],
     }
+
+
+def item_answer(item: ReviewItem, about: About | None) -> dict[str, Any]:
+    """A review item with what it is about."""
+    return {**row(item), **(row(about) if about is not None else dict.fromkeys(About.model_fields))}
 
 
 def plan_answer(plan: RecordedPlan) -> dict[str, Any]:

@@ -18,6 +18,7 @@ with workflow.unsafe.imports_passed_through():
         LeadView,
         LookCommand,
         PlanCommand,
+        PlanView,
         Reading,
         ReadingKind,
         WriteCommand,
@@ -36,6 +37,8 @@ with workflow.unsafe.imports_passed_through():
 _FIRST_WAIT = timedelta(seconds=2)
 _LONGEST_PAUSE = timedelta(minutes=5)
 _LONGEST_WAIT = timedelta(hours=1)
+_COUNTED = {"deliveries", "conflicts", "last_seen_at"}
+"""What goes on counting in the ledger after the run has read its row."""
 
 
 @workflow.defn(name=contract.LEAD_WORKFLOW)
@@ -50,6 +53,8 @@ class LeadWorkflow:
         self._views: dict[str, MutationView] = {}
         self._question: ReviewItem | None = None
         self._problem: str | None = None
+        self._plan: PlanView | None = None
+        self._refused: Answered | None = None
         self._sent: list[DecideCommand] = []
         self._signals = 0
         self._answers: dict[str, Answered] = {}
@@ -115,7 +120,11 @@ class LeadWorkflow:
 
     @workflow.query(name=contract.QUERY_STATUS, description="Where this lead stands; nothing personal")
     def status(self) -> dict[str, Any]:
-        lead = self._lead.model_dump(mode="json") if self._lead is not None else {"event_key": self._event_key}
+        lead = (
+            self._lead.model_dump(mode="json", exclude=_COUNTED)
+            if self._lead is not None
+            else {"event_key": self._event_key}
+        )
         mutations = [view.model_dump(mode="json", exclude={"step"}) for view in self._ordered()]
         return lead | {"outcome": self._outcome.value, "problem": self._problem, "mutations": mutations}
 
@@ -144,6 +153,7 @@ class LeadWorkflow:
             self._problem = failing.told_by(error)
             return failing.without_plan(error)
         self._take(book)
+        self._plan = book.plan or self._plan
         if any(view.review is not None for view in book.views) or book.event_review is not None:
             await self._decide(DecideCommand(event_key=self._event_key))
         return book.problem
@@ -342,7 +352,9 @@ class LeadWorkflow:
         self._take(decided.book)
         for answer in decided.answers:
             self._answers[command.place if command.via == "update" else answer.decision_id] = answer
-            if answer.verdict is DecisionVerdict.PENDING and answer.until is not None:
+            if answer.verdict is not DecisionVerdict.PENDING:
+                self._refused = answer if answer.verdict is not DecisionVerdict.APPLIED else None
+            elif answer.until is not None:
                 self._pending_until = min(self._pending_until or answer.until, answer.until)
         await self._wake(decided.book)
         return decided.plan_again
@@ -382,7 +394,16 @@ class LeadWorkflow:
     def _tell(self) -> None:
         """Show in Temporal's UI where the lead stands, and make it findable."""
         views = self._ordered()
-        workflow.set_current_details(telling.details(self._lead, self._outcome, views, self._question, self._problem))
+        told = telling.details(
+            self._lead,
+            self._outcome,
+            views,
+            self._question,
+            problem=self._problem,
+            plan=self._plan,
+            refused=self._refused,
+        )
+        workflow.set_current_details(told)
         changes = self._told.changes(self._outcome, views, self._question)
         if changes:
             workflow.upsert_search_attributes(changes)

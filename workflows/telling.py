@@ -9,11 +9,11 @@ from typing import Any
 
 from temporalio.common import SearchAttributeUpdate
 
-from activities.messages import LeadView
+from activities.messages import ActionView, Answered, LeadView, PlanView
 from leadproof.domain.environment import is_shadow
 from leadproof.domain.events import Outcome
 from leadproof.domain.progress import MutationView
-from leadproof.domain.review import Decision, ReviewItem, allowed_decisions
+from leadproof.domain.review import Decision, ReviewItem, allowed_decisions, why_asked
 from workflows import contract
 
 _ORDER = list(Decision)
@@ -66,27 +66,51 @@ def details(
     outcome: Outcome,
     views: Sequence[MutationView],
     asked: ReviewItem | None,
+    *,
     problem: str | None = None,
+    plan: PlanView | None = None,
+    refused: Answered | None = None,
 ) -> str:
     """Markdown for the run's current details.
 
     Args:
         problem: why there is no plan, in one sentence.
+        refused: the last decision, where it was not taken.
     """
     lines = [f"**Outcome: {outcome}**"]
     if lead is not None:
-        lines.append(f"`{lead.event_kind}` from {lead.source_system}, policy `{lead.policy_version}`")
+        about = f", {plan.record}" if plan is not None and plan.record is not None else ""
+        lines.append(f"`{lead.event_kind}` from {lead.source_system}{about}, policy `{lead.policy_version}`")
+        lines += _planned(plan) if plan is not None else []
         lines += ["", "**Shadow: nothing is written**"] if is_shadow(lead.environment) else []
     if views:
         lines += ["", "| effect | status | why | answer | differs in |", "| --- | --- | --- | --- | --- |"]
         lines += [_row(view) for view in views]
     items = [(view.review, view) for view in views if view.review is not None]
     for item, view in items:
-        lines += _question(item, allowed_decisions(status=view.status, reason=view.reason))
+        lines += _question(item, allowed_decisions(status=view.status, reason=view.reason), _about(item, view, plan))
     if asked is not None:
         lines += ["", f"**There is no plan: {problem}**"] if problem is not None else []
-        lines += _question(asked, allowed_decisions(status=None, reason=None))
+        lines += _question(asked, allowed_decisions(status=None, reason=None), [])
+    if refused is not None:
+        lines += ["", f"**Last decision not taken: {refused.verdict}: {refused.why or 'nothing more is known'}**"]
     return "\n".join(lines)
+
+
+def _planned(plan: PlanView) -> list[str]:
+    if plan.because is None:
+        return ["", f"Planned by {plan.planner}; what it says stands in the ledger: `leadproof lead show`"]
+    return ["", f"Planned by {plan.planner}: {plan.because}"]
+
+
+def _about(item: ReviewItem, view: MutationView, plan: PlanView | None) -> list[str]:
+    """Why a person is asked, about which record, and what would be set; names of fields only."""
+    from_plan = plan is not None and view.parent_key is None and view.ordinal < len(plan.actions)
+    action = plan.actions[view.ordinal] if plan is not None and from_plan else ActionView()
+    why = why_asked(item.reason, action.why)
+    would = f"It would set {', '.join(view.fields)} of {_record(view)}" if view.fields else f"About {_record(view)}"
+    seen = f"; looked at: {', '.join(action.evidence)}" if action.evidence else ""
+    return [*([f"Why: {why}"] if why is not None else []), f"{would}{seen}"]
 
 
 def _row(view: MutationView) -> str:
@@ -94,12 +118,16 @@ def _row(view: MutationView) -> str:
     if view.http_status is not None:
         answer += f" ({view.http_status})"
     return (
-        f"| {view.action_kind} {view.target_system} {view.target_object} `{view.mutation_key[:12]}` | {view.status} "
+        f"| {view.action_kind} {_record(view)} `{view.mutation_key[:12]}` | {view.status} "
         f"| {view.reason or '-'} | {answer} | {', '.join(view.differing) or '-'} |"
     )
 
 
-def _question(item: ReviewItem, allowed: frozenset[Decision]) -> list[str]:
+def _record(view: MutationView) -> str:
+    return " ".join(filter(None, (view.target_system, view.target_object, view.provider_record_id)))
+
+
+def _question(item: ReviewItem, allowed: frozenset[Decision], about: Sequence[str]) -> list[str]:
     choices = [decision for decision in _ORDER if decision in allowed]
     example = {
         "review_id": item.review_id,
@@ -111,6 +139,7 @@ def _question(item: ReviewItem, allowed: frozenset[Decision]) -> list[str]:
         "",
         f"**Question for queue `{item.queue}`: {item.reason}**, due {item.due_at:%Y-%m-%d %H:%M} UTC",
         "",
+        *(part for line in about for part in (line, "")),
         f"Decide with the signal `{contract.SIGNAL_DECIDE}`, one of: {', '.join(choices) or 'nothing at present'}",
         "",
         "```json",

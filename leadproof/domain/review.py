@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from enum import StrEnum
-from typing import Annotated, Any
+from types import MappingProxyType
+from typing import Annotated, Any, Final
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
@@ -79,6 +80,20 @@ class ReviewItem(BaseModel):
     version: int = 1
 
 
+class About(BaseModel):
+    """What a review item is about, for whoever chooses among many.
+
+    Attributes:
+        why: why a person is asked, in one sentence; of an approval, the policy's own.
+    """
+
+    model_config = ConfigDict(frozen=True, defer_build=True)
+
+    source_system: str
+    source_record_id: str
+    why: str | None = None
+
+
 class ReviewDecision(BaseModel):
     """One decision as sent.
 
@@ -145,6 +160,42 @@ def parse_decision(sent: Sequence[Any]) -> ReviewDecision:
         raise MalformedDecision(f"missing or wrong: {', '.join(known + unknown)}") from None
     except (TypeError, ValueError, RecursionError):
         raise MalformedDecision("it cannot be read as JSON") from None
+
+
+_WHY_ASKED: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        Reason.NEEDS_APPROVAL: "the policy wants a person to approve it",
+        Status.UNCERTAIN: "whether the write arrived could not be shown in time",
+        Status.DIVERGENT: "the record is not as it was intended",
+        Status.REJECTED: "the target refused the write",
+        Reason.CHANGED_BEFORE_WRITE: "the record is not as it was when this was planned, or not as we wrote it",
+        Reason.OVERWROTE_UNSEEN_EDIT: "our write replaced a value that somebody had set unseen",
+        Reason.MERGED: "the record was merged into another one",
+        Reason.REMOVED: "the record is archived or deleted",
+        Reason.SEVERAL: "several records fit",
+        Reason.TARGET_REFUSES_US: "the target refuses our credentials, or cannot be reached for longer than is waited",
+        Reason.REFUSES_THIS: "the target refuses this write, and the record is unchanged",
+        Reason.KEY_CONFLICT: "another effect stands under the same key",
+        Reason.RUN_FAILED: "the run could not go on",
+        Reason.SOURCE_DOWN: "the source record could not be read",
+        Reason.PLANNER: "there is no plan",
+    }
+)
+
+
+def why_asked(reason: str, guarded: str | None = None) -> str | None:
+    """Why a person is asked, in one sentence without any value of the lead.
+
+    Args:
+        guarded: what the guard said of the action, for an approval.
+    """
+    return (guarded if reason == Reason.NEEDS_APPROVAL else None) or _WHY_ASKED.get(reason)
+
+
+def possible(allowed: Iterable[Decision | str]) -> str:
+    """Which decisions a question allows, in the order in which they are always told."""
+    chosen = set(allowed)
+    return f"possible: {', '.join(one for one in Decision if one in chosen) or 'nothing at present'}"
 
 
 def allowed_decisions(

@@ -12,7 +12,15 @@ from leadproof.domain.errors import NotFound
 from leadproof.domain.events import Lead, Outcome
 from leadproof.domain.keys import DERIVED_OPERATIONS, derived_key, instant
 from leadproof.domain.mutation import Mutation, Reason, Status
-from leadproof.domain.review import Decision, DecisionRow, DecisionVerdict, ReviewItem, ReviewState, allowed_decisions
+from leadproof.domain.review import (
+    Decision,
+    DecisionRow,
+    DecisionVerdict,
+    ReviewItem,
+    ReviewState,
+    allowed_decisions,
+    possible,
+)
 from leadproof.domain.shown import shown_digest
 from leadproof.domain.steps import Applied
 from leadproof.domain.unanswered import may_attempt_again, open_until
@@ -77,11 +85,11 @@ def apply_decision(tx: Transaction, decision_id: str, quiescence: timedelta, pol
     case = _Case(row, Decision(row.decision or ""), item, lead, mutation, quiescence, policy_of)
     refused = _refusal(tx, case)
     if refused is not None:
-        return _answer(tx, row, refused, item)
-    hindrance = why_not(mutation, case.decision, policy_of) if mutation is not None else None
+        return _told_what_is_possible(tx, case, _answer(tx, row, refused, item))
+    hindrance = _hindrance(case, case.decision)
     if hindrance is not None:
         answer = _answer(tx, row, DecisionVerdict.IMPOSSIBLE, item)
-        return answer.model_copy(update={"why": hindrance})
+        return _told_what_is_possible(tx, case, answer.model_copy(update={"why": hindrance}))
     until = _not_before(tx, case)
     if until is not None:
         why = f"an earlier request can still change the record until {instant(until)}"
@@ -164,6 +172,17 @@ def _allowed(tx: Transaction, case: _Case) -> frozenset[Decision]:
         now=tx.now,
     )
     return allowed_decisions(status=mutation.status, reason=mutation.reason, absence_established=absent)
+
+
+def _hindrance(case: _Case, decision: Decision) -> str | None:
+    return why_not(case.mutation, decision, case.policy_of) if case.mutation is not None else None
+
+
+def _told_what_is_possible(tx: Transaction, case: _Case, answer: Applied) -> Applied:
+    if answer.verdict is not DecisionVerdict.IMPOSSIBLE:
+        return answer
+    allowed = [one for one in _allowed(tx, case) if _hindrance(case, one) is None]
+    return answer.model_copy(update={"why": f"{answer.why}; {possible(allowed)}"})
 
 
 def _not_before(tx: Transaction, case: _Case) -> datetime | None:

@@ -14,10 +14,10 @@ from sqlalchemy import Column, ColumnElement, RowMapping, Table, and_, false, fu
 
 from leadproof.domain.events import Lead, Outcome
 from leadproof.domain.mutation import Mutation, Status
-from leadproof.domain.review import ReviewItem, ReviewState
+from leadproof.domain.review import About, ReviewItem, ReviewState, why_asked
 from leadproof.domain.steps import Counts, QuarantineEntry
 from leadproof.ledger.rows import to_entry, to_item, to_lead, to_mutation
-from leadproof.ledger.tables import LEAD_EVENT, MUTATION, QUARANTINE, REVIEW_ITEM
+from leadproof.ledger.tables import LEAD_EVENT, LEAD_PLAN, MUTATION, QUARANTINE, REVIEW_ITEM
 from leadproof.ledger.transaction import Store, Transaction
 
 T = TypeVar("T")
@@ -82,6 +82,10 @@ class Listings(Store):
         chosen = _chosen({REVIEW_ITEM.c.queue: queue, REVIEW_ITEM.c.state: state})
         return self._read(lambda tx: _page(tx, _REVIEWS, chosen, limit, cursor))
 
+    def about(self, items: Sequence[ReviewItem]) -> dict[str, About]:
+        """Per review id what each item is about; an item whose event is not there is left out."""
+        return self._read(lambda tx: _about(tx, items)) if items else {}
+
     def quarantined(
         self, *, state: str | None = None, limit: int = 50, cursor: str | None = None
     ) -> tuple[tuple[QuarantineEntry, ...], str | None]:
@@ -142,6 +146,35 @@ def _place(cursor: str) -> list[Any] | None:
     if not ours or any(isinstance(part, bool) or not isinstance(part, int) or abs(part) > _LARGEST for part in rest):
         return None
     return [there, key, *rest]
+
+
+def _about(tx: Transaction, items: Sequence[ReviewItem]) -> dict[str, About]:
+    named = select(LEAD_EVENT.c.event_key, LEAD_EVENT.c.source_system, LEAD_EVENT.c.source_record_id, LEAD_PLAN.c.plan)
+    planned = and_(
+        LEAD_PLAN.c.event_key == LEAD_EVENT.c.event_key, LEAD_PLAN.c.policy_version == LEAD_EVENT.c.policy_version
+    )
+    of_items = LEAD_EVENT.c.event_key.in_({item.event_key for item in items})
+    events = {row["event_key"]: row for row in tx.rows(named.outerjoin(LEAD_PLAN, planned).where(of_items))}
+    keys = {item.mutation_key for item in items if item.mutation_key is not None}
+    asked = select(MUTATION.c.mutation_key, MUTATION.c.ordinal, MUTATION.c.parent_key)
+    mutations = {row["mutation_key"]: row for row in tx.rows(asked.where(MUTATION.c.mutation_key.in_(keys)))}
+    return {
+        item.review_id: About(
+            source_system=event["source_system"],
+            source_record_id=event["source_record_id"],
+            why=why_asked(item.reason, _guarded_why(event, mutations.get(item.mutation_key or ""))),
+        )
+        for item in items
+        if (event := events.get(item.event_key)) is not None
+    }
+
+
+def _guarded_why(event: RowMapping, mutation: RowMapping | None) -> str | None:
+    """What the guard said of the action that a mutation comes from; a derived one comes from a decision."""
+    if mutation is None or mutation["parent_key"] is not None or event["plan"] is None:
+        return None
+    guarded = event["plan"]["guarded"]
+    return guarded[mutation["ordinal"]]["why"] if mutation["ordinal"] < len(guarded) else None
 
 
 def _counts(tx: Transaction) -> Counts:

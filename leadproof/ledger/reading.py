@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import bindparam, select
+from sqlalchemy import Column, Select, bindparam, select
 
 from leadproof.domain.events import Lead
 from leadproof.domain.mutation import Attempt, Mutation, Status
 from leadproof.domain.plan import ActionKind, RecordedPlan
-from leadproof.domain.review import ReviewItem
+from leadproof.domain.review import DecisionRow, ReviewItem
 from leadproof.domain.steps import Receipts
 from leadproof.ledger import rows
 from leadproof.ledger.plans import find_plan
@@ -42,6 +42,18 @@ class Reading(Store):
         """All that is kept of one mutation; its review item is the open one, else the latest."""
         return self._read(lambda tx: _receipts(tx, mutation_key))
 
+    def decisions_of(self, event_key: str) -> tuple[DecisionRow, ...]:
+        """Every decision that names a question of an event or of one of its mutations, oldest first."""
+        return self._read_once(lambda tx: _decisions(tx, _DECISIONS_OF_EVENT, event_key))
+
+    def event_keys_like(self, beginning: str) -> tuple[str, ...]:
+        """At most two event keys that begin like this."""
+        return self._read_once(lambda tx: _keys_like(tx, LEAD_EVENT.c.event_key, beginning))
+
+    def mutation_keys_like(self, beginning: str) -> tuple[str, ...]:
+        """At most two mutation keys that begin like this."""
+        return self._read_once(lambda tx: _keys_like(tx, MUTATION.c.mutation_key, beginning))
+
     def waiting(self, mutation_key: str) -> tuple[Mutation, ...]:
         """What waits for the record of a mutation, first in the queue first."""
         return self._read(lambda tx: _waiting(tx, mutation_key))
@@ -69,12 +81,13 @@ _LATEST_ITEM = (
     .order_by(REVIEW_ITEM.c.round.desc())
     .limit(1)
 )
-_DECISIONS = (
+_ALL_DECISIONS = (
     select(REVIEW_DECISION)
     .join(REVIEW_ITEM, REVIEW_ITEM.c.review_id == REVIEW_DECISION.c.review_id)
-    .where(REVIEW_ITEM.c.subject == bindparam("subject"))
     .order_by(REVIEW_DECISION.c.decided_at, REVIEW_DECISION.c.decision_id)
 )
+_DECISIONS = _ALL_DECISIONS.where(REVIEW_ITEM.c.subject == bindparam("named"))
+_DECISIONS_OF_EVENT = _ALL_DECISIONS.where(REVIEW_ITEM.c.event_key == bindparam("named"))
 
 
 def latest_item(tx: Transaction, subject: str) -> ReviewItem | None:
@@ -88,14 +101,24 @@ def _receipts(tx: Transaction, mutation_key: str) -> Receipts | None:
     if mutation is None:
         return None
     review = latest_item(tx, mutation_key)
-    decisions = tx.rows(_DECISIONS, {"subject": mutation_key}) if review is not None else ()
+    decisions = _decisions(tx, _DECISIONS, mutation_key) if review is not None else ()
     return Receipts(
         mutation=mutation,
         attempts=rows.attempts_of(tx, mutation_key),
         observations=rows.observations_of(tx, mutation_key),
         review=review,
-        decisions=tuple(rows.to_decision(row) for row in decisions),
+        decisions=decisions,
     )
+
+
+def _decisions(tx: Transaction, statement: Select[Any], named: str) -> tuple[DecisionRow, ...]:
+    return tuple(rows.to_decision(row) for row in tx.rows(statement, {"named": named}))
+
+
+def _keys_like(tx: Transaction, column: Column[Any], beginning: str) -> tuple[str, ...]:
+    """Keys are hex digits, so that what begins like this lies between it and its digits followed by a later letter."""
+    statement = select(column.label("key")).where(column >= beginning, column < f"{beginning}g").order_by(column)
+    return tuple(row["key"] for row in tx.rows(statement.limit(2)))
 
 
 def _creator_of(tx: Transaction, external_id: str) -> str | None:

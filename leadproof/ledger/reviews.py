@@ -81,11 +81,13 @@ class Reviews(Store):
         )
         return self._write(lambda tx: _record(tx, row))
 
-    def record_malformed(self, decision_id: str, *, reviewer: str, via: str, why: str) -> DecisionRow:
-        """Keep what was sent as a decision and is none."""
+    def record_malformed(
+        self, decision_id: str, *, reviewer: str, via: str, why: str, review_id: str | None = None
+    ) -> DecisionRow:
+        """Keep what was sent as a decision and is none; `review_id` where it names a question."""
         row = DecisionRow(
             decision_id=decision_id,
-            review_id=None,
+            review_id=review_id,
             review_version=None,
             decision=None,
             reviewer=reviewer,

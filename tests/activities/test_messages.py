@@ -13,6 +13,7 @@ from temporalio.contrib.pydantic import pydantic_data_converter
 
 from activities import messages
 from activities.messages import (
+    ActionView,
     Answered,
     AskCommand,
     Book,
@@ -21,6 +22,7 @@ from activities.messages import (
     LeadView,
     LookCommand,
     PlanCommand,
+    PlanView,
     Reading,
     ReadingKind,
     WriteCommand,
@@ -44,11 +46,14 @@ def samples(room: Room) -> list[BaseModel]:
     reading = room.read_source(key)
     book = room.plan(key, Proposes(qualifies), reading.snapshot)
     assert reading.lead is not None
+    assert book.plan is not None
     answered = Answered(decision_id="d", verdict=DecisionVerdict.PENDING, until=START + timedelta(seconds=1))
     return [
         reading,
         reading.lead,
         book,
+        book.plan,
+        *book.plan.actions,
         PlanCommand(event_key=key, snapshot=reading.snapshot),
         WriteCommand(mutation_key="m", version=1, number=1),
         LookCommand(mutation_key="m"),
@@ -81,6 +86,8 @@ OLDEST: list[tuple[type[BaseModel], dict[str, Any]]] = [
     (Reading, {"kind": "later"}),
     (PlanCommand, {"event_key": "e"}),
     (Book, {"outcome": "working"}),
+    (ActionView, {}),
+    (PlanView, {"planner": "rules"}),
     (WriteCommand, {"mutation_key": "m", "version": 1, "number": 1}),
     (LookCommand, {"mutation_key": "m"}),
     (AskCommand, {"event_key": "e", "reason": "planner"}),

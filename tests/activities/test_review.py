@@ -16,6 +16,7 @@ from leadproof.domain.plan import ActionKind
 from leadproof.domain.policy_text import parse_policy
 from leadproof.domain.proofs import sign_decision
 from leadproof.domain.review import DecisionVerdict, ReviewItem
+from leadproof.domain.steps import Question
 from leadproof.rulebook import Rulebook
 from tests.activities.room import Room
 from tests.boundary.target import is_lost
@@ -149,3 +150,40 @@ def test_who_waits_for_any_record_that_a_decision_frees_is_named_by_its_workflow
     reviews.event_key = event.event_key
     book = reviews.send(approve(reviews.ask(Reason.RUN_FAILED, event=True), decision="abandon")).book
     assert [book.wake, *book.also_wake] == [f"lead:{other.event_key}" for other in waiting]
+
+
+def test_what_is_no_decision_is_kept_with_its_question_and_told_what_is_possible(
+    reviews: Reviews,
+) -> None:
+    item = reviews.ask()
+    (answer,) = reviews.send({"review_id": item.review_id, "version": 1}).answers
+    assert (answer.verdict, answer.why) == (
+        DecisionVerdict.MALFORMED,
+        "missing or wrong: decision; possible: approve, abandon",
+    )
+    ledger = reviews.room.ledger
+    (kept,) = ledger.decisions_of(reviews.event_key)
+    receipts = ledger.receipts(reviews.world.key)
+    assert receipts is not None
+    assert receipts.decisions == (kept,)
+    assert (kept.review_id, kept.verdict, kept.reason) == (item.review_id, DecisionVerdict.MALFORMED, answer.why)
+
+
+@pytest.mark.parametrize("named", ["0" * 64, "\ud800", "\x00", None, ["x"], {"$ne": ""}])
+def test_what_names_no_question_of_the_lead_is_kept_under_none(reviews: Reviews, named: Any) -> None:
+    reviews.ask()
+    (answer,) = reviews.send({"review_id": named}).answers
+    row = reviews.room.ledger.decision(answer.decision_id)
+    assert row is not None
+    assert (row.review_id, row.verdict) == (None, DecisionVerdict.MALFORMED)
+    assert "possible" not in (row.reason or "")
+
+
+def test_a_question_of_another_lead_is_not_told_of(reviews: Reviews) -> None:
+    event = a_lead_event("another")
+    (other,) = planned(reviews.room.ledger, event, a_mutation(event, reason=Reason.NEEDS_APPROVAL))
+    question = Question(reason=Reason.NEEDS_APPROVAL, queue="default", due_at=reviews.room.clock.now())
+    item = reviews.room.ledger.open_review(other.mutation_key, question)
+    (answer,) = reviews.send({"review_id": item.review_id, "version": 1}).answers
+    assert "possible" not in (answer.why or "")
+    assert reviews.room.ledger.decisions_of(event.event_key) == ()

@@ -9,7 +9,14 @@ from hypothesis import strategies as st
 
 from leadproof.domain.errors import MalformedDecision
 from leadproof.domain.mutation import Reason, Status
-from leadproof.domain.review import Decision, ReviewDecision, allowed_decisions, parse_decision
+from leadproof.domain.review import (
+    Decision,
+    ReviewDecision,
+    allowed_decisions,
+    parse_decision,
+    possible,
+    why_asked,
+)
 
 SENT: dict[str, Any] = {"review_id": "r1", "version": 2, "decision": "approve", "reason": "fine", "reviewer": "dana"}
 
@@ -142,3 +149,23 @@ def test_which_decisions_a_question_allows(
     status: Status | None, reason: Reason | None, more: dict[str, bool], allowed: set[Decision]
 ) -> None:
     assert allowed_decisions(status=status, reason=reason, **more) == allowed
+
+
+def test_every_reason_for_a_question_is_told_in_a_sentence() -> None:
+    never_asked = {Reason.APPROVED, Reason.DEPENDS, Reason.WAITS, Reason.RETRY, Reason.DECLINED, Reason.DEPENDENCY}
+    never_asked |= {Reason.ERASED, Reason.SHADOW, Reason.NEWER_EVENT, Reason.ALREADY_SO}
+    assert {reason for reason in Reason if why_asked(reason) is None} == never_asked
+    for status in ("uncertain", "divergent", "rejected"):
+        assert why_asked(status)
+
+
+def test_an_approval_is_asked_for_in_the_words_of_the_policy() -> None:
+    assert why_asked(Reason.NEEDS_APPROVAL, "a big account") == "a big account"
+    assert why_asked(Reason.NEEDS_APPROVAL) == "the policy wants a person to approve it"
+    assert why_asked(Reason.MERGED, "a big account") == "the record was merged into another one"
+
+
+def test_what_is_possible_is_told_in_one_order() -> None:
+    assert possible({Decision.ABANDON, Decision.APPROVE}) == possible(["abandon", "approve"])
+    assert possible({Decision.ABANDON, Decision.APPROVE}) == "possible: approve, abandon"
+    assert possible(()) == "possible: nothing at present"

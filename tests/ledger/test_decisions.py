@@ -174,6 +174,7 @@ class TestEffects:
         item = divergent(ledger, clock, mutation, Reason.OVERWROTE_UNSEEN_EDIT)
         applied = decide(ledger, item, Decision.RESTORE)
         assert applied.verdict is DecisionVerdict.IMPOSSIBLE
+        assert applied.why == "there is nothing to put back; possible: accept, overwrite, abandon"
         assert (now(ledger, mutation).status, item_now(ledger, item)) == (Status.DIVERGENT, item)
 
 
@@ -242,7 +243,7 @@ class TestVerdicts:
         mutation, item = needs_approval(ledger)
         applied = decide(ledger, item, kind)
         assert applied.verdict is DecisionVerdict.IMPOSSIBLE
-        assert applied.why
+        assert (applied.why or "").endswith("; possible: approve, abandon")
         assert (item_now(ledger, item), now(ledger, mutation).reason) == (item, Reason.NEEDS_APPROVAL)
 
     def test_retry_without_established_absence_is_impossible(self, ledger: OwnedLedger, clock: HandClock) -> None:

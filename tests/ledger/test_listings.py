@@ -12,10 +12,11 @@ import pytest
 
 from leadproof.domain.events import Outcome
 from leadproof.domain.mutation import Reason, Status
+from leadproof.domain.plan import Verdict
 from leadproof.domain.review import Decision, ReviewState
-from leadproof.domain.steps import QuarantineEntry, Question
-from tests.ledger.steps import decide, done, won
-from tests.support.ledgers import START, HandClock, OwnedLedger, a_lead_event, a_mutation, planned
+from leadproof.domain.steps import Arrival, QuarantineEntry, Question
+from tests.ledger.steps import decide, divergent, done, won
+from tests.support.ledgers import START, HandClock, OwnedLedger, a_lead_event, a_mutation, a_plan, planned
 
 
 def all_pages(page: Callable[..., tuple[tuple[Any, ...], str | None]], limit: int, **chosen: Any) -> list[list[Any]]:
@@ -81,6 +82,31 @@ def test_reviews_are_listed_by_due_time(ledger: OwnedLedger) -> None:
     assert listed == [START + timedelta(hours=due) for due in (1, 3, 9)]
     assert [item.due_at for item in ledger.reviews(queue="sales", state=ReviewState.OPEN)[0]] == [listed[2]]
     assert [item.due_at for item in ledger.reviews(state=ReviewState.DECIDED)[0]] == [listed[0]]
+
+
+def test_what_questions_are_about_is_told_with_why(ledger: OwnedLedger, clock: HandClock) -> None:
+    event = a_lead_event("103")
+    mutation = a_mutation(event, reason=Reason.NEEDS_APPROVAL)
+    plan = a_plan(event, [mutation])
+    held = plan.guarded[0].model_copy(update={"verdict": Verdict.FOR_A_PERSON, "why": "a big account"})
+    ledger.admit([Arrival(event=event)])
+    ledger.record_plan(plan.model_copy(update={"guarded": (held,)}), [mutation])
+    approval = Question(reason=Reason.NEEDS_APPROVAL, queue="sales", due_at=START)
+    items = [ledger.open_review(mutation.mutation_key, approval)]
+    unplanned = a_lead_event("104")
+    ledger.admit([Arrival(event=unplanned)])
+    items.append(ledger.open_event_review(unplanned.event_key, Question(reason="planner", queue="x", due_at=START)))
+    other = a_lead_event("105")
+    (row,) = planned(ledger, other, a_mutation(other))
+    items.append(divergent(ledger, clock, row))
+    about = ledger.about(items)
+    assert [(about[item.review_id].source_record_id, about[item.review_id].why) for item in items] == [
+        ("103", "a big account"),
+        ("104", "there is no plan"),
+        ("105", "whether the write arrived could not be shown in time"),
+    ]
+    assert ledger.about([]) == {}
+    assert ledger.about([items[0].model_copy(update={"event_key": "unknown"})]) == {}
 
 
 def test_quarantine_is_listed_newest_first(ledger: OwnedLedger) -> None:

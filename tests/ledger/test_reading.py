@@ -37,6 +37,27 @@ def test_all_receipts_of_a_mutation(ledger: OwnedLedger, clock: HandClock) -> No
     assert ledger.waiting("unknown") == ()
 
 
+def test_every_decision_about_an_event_and_its_mutations(ledger: OwnedLedger, clock: HandClock) -> None:
+    mutation = of(ledger, 1)
+    item = divergent(ledger, clock, mutation)
+    ledger.record_malformed("d0", reviewer="r", via="signal", why="no decision", review_id=item.review_id)
+    ledger.record_malformed("elsewhere", reviewer="r", via="signal", why="no decision")
+    clock.forward(1)
+    decide(ledger, item, Decision.ACCEPT)
+    assert [d.decision_id for d in ledger.decisions_of(mutation.event_key)] == ["d0", "d1"]
+    assert ledger.decisions_of("unknown") == ()
+
+
+def test_a_key_is_found_by_how_it_begins(ledger: OwnedLedger) -> None:
+    mutations = [of(ledger, minute) for minute in range(1, 4)]
+    for mutation in mutations:
+        assert ledger.mutation_keys_like(mutation.mutation_key[:12]) == (mutation.mutation_key,)
+        assert ledger.event_keys_like(mutation.event_key) == (mutation.event_key,)
+    assert len(ledger.mutation_keys_like("")) == 2
+    for nothing in ("f" * 63, "%", "_", "g"):
+        assert ledger.mutation_keys_like(nothing) == ()
+
+
 class TestExplains:
     """An effect explains what stands on the record only if it is ours, observed, of this record, and earlier."""
 

@@ -82,7 +82,10 @@ def test_where_the_policy_does_not_permit_both_halves_it_is_impossible_and_says_
     text = TEXT.replace('kind = "clear_stage"', 'kind = "update"').replace("clear_stage = 60", "update = 60")
     parent, applied = decided(ledger, clock, text=text)
     assert applied.verdict is DecisionVerdict.IMPOSSIBLE
-    assert applied.why == "the stage would move backward, and the policy does not permit clear_stage and set_stage"
+    assert applied.why == (
+        "the stage would move backward, and the policy does not permit clear_stage and set_stage; "
+        "possible: accept, abandon"
+    )
     (standing,) = rows(ledger, parent)
     assert (standing.status, applied.review and applied.review.state) == (Status.DIVERGENT, "open")
 

@@ -50,6 +50,12 @@ async def test_a_lead_is_started_and_found_again(door: Door) -> None:
     assert shown["lead"] == {"lead": {"email": "mira@example.com", "company": "Sample"}, "extra": {}}
     assert (shown["outcome"], shown["deliveries"], shown["mutations"]) == ("working", 2, [])
     assert shown["plan"] is None
+    assert shown["decisions"] == []
+    listed = (await door.get("/v1/leads", source_record_id="form-17", outcome="working")).json()
+    assert listed["next"] is None
+    assert listed["items"] == [{n: v for n, v in shown.items() if n not in {"mutations", "plan", "decisions"}}]
+    for other in ({"source_record_id": "form-18"}, {"outcome": "done"}):
+        assert (await door.get("/v1/leads", by="read", **other)).json() == {"items": [], "next": None}
 
 
 async def test_another_payload_under_the_same_key_is_a_conflict(door: Door) -> None:
@@ -146,6 +152,7 @@ async def test_a_kind_of_two_sources_needs_the_name_of_one(unworked: Client, tmp
 CALLS = [
     ("POST", "/v1/leads", "events"),
     ("GET", f"/v1/leads/{'0' * 64}", "read"),
+    ("GET", "/v1/leads", "read"),
     ("GET", f"/v1/mutations/{'0' * 64}", "read"),
     ("GET", "/v1/mutations", "read"),
     ("GET", "/v1/reviews", "read"),
@@ -186,15 +193,34 @@ async def test_nothing_stands_under_a_key_that_is_none(empty: Door, key: str) ->
 
 @pytest.mark.parametrize(
     "query",
-    ["limit=0", "limit=201", "limit=x", "status=lost", "source_record_id=%00", "source_record_id=" + "x" * 201],
+    [
+        "limit=0",
+        "limit=201",
+        "limit=x",
+        "status=lost",
+        "outcome=lost",
+        "source_record_id=%00",
+        "source_record_id=" + "x" * 201,
+    ],
 )
 async def test_a_list_is_asked_for_within_bounds(empty: Door, query: str) -> None:
-    answer = await empty.http.get(f"/v1/mutations?{query}", headers=authorized("read"))
+    kind = "leads" if query.startswith("outcome") else "mutations"
+    answer = await empty.http.get(f"/v1/{kind}?{query}", headers=authorized("read"))
     assert answer.status_code == 422
     assert query.partition("=")[0] in answer.json()["detail"]
 
 
-@pytest.mark.parametrize("path", ["mutations", "reviews", "quarantine"])
+async def test_leads_are_listed_a_page_at_a_time_newest_first(door: Door) -> None:
+    for number in range(3):
+        await door.post("/v1/leads", a_lead(source_record_id=f"form-{number}"))
+        door.clock.forward(1)
+    first = (await door.get("/v1/leads", limit=2)).json()
+    second = (await door.get("/v1/leads", limit=2, cursor=first["next"])).json()
+    listed = [item["source_record_id"] for item in first["items"] + second["items"]]
+    assert (listed, second["next"]) == (["form-2", "form-1", "form-0"], None)
+
+
+@pytest.mark.parametrize("path", ["leads", "mutations", "reviews", "quarantine"])
 async def test_a_cursor_that_no_list_gave_leads_to_an_empty_page(empty: Door, path: str) -> None:
     for place in (["9999-12-31T23:59:59-23:59", "abc"], ["2026-03-02T09:00:00Z", "\ud800"], "x"):
         cursor = base64.urlsafe_b64encode(json.dumps(place).encode()).decode()

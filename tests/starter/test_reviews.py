@@ -46,7 +46,10 @@ async def test_a_question_is_listed_and_shown_with_its_receipts(door: Door) -> N
     item, mutation = await a_question(door)
     later, _ = await a_question(door, 102)
     listed = (await door.get("/v1/reviews", queue="enterprise", state="open", limit=1)).json()
-    assert [one["review_id"] for one in listed["items"]] == [item.review_id]
+    (one,) = listed["items"]
+    assert one["review_id"] == item.review_id
+    assert (one["source_system"], one["source_record_id"]) == ("hubspot", "101")
+    assert one["why"] == "the policy wants a person to approve it"
     following = (await door.get("/v1/reviews", cursor=listed["next"])).json()
     assert [one["review_id"] for one in following["items"]] == [later.review_id]
     assert following["next"] is None
@@ -59,6 +62,9 @@ async def test_a_question_is_listed_and_shown_with_its_receipts(door: Door) -> N
     assert shown["mutation"]["intended_state"]["fields"] == {"lead_status": "qualified"}
     assert shown["mutation"]["attempts"] == shown["mutation"]["observations"] == []
     assert len(shown["shown_digest"]) == 64
+    assert (shown["why"], shown["source_record_id"]) == (one["why"], "101")
+    assert shown["plan"]["summary"] == "as the rules say"
+    assert shown["owners"]["502"] == "kofi"
 
 
 @pytest.mark.parametrize("permitted", [True, False])
@@ -133,6 +139,16 @@ async def test_a_decision_that_comes_too_late_is_kept_and_told_why(door: Door) -
     assert (await decide(door, item.review_id, decision_id="third", version=7)).status_code == 409
 
 
+async def test_an_impossible_decision_is_told_what_is_possible_however_often_it_is_sent(door: Door) -> None:
+    item, _ = await a_question(door)
+    await decide(door, item.review_id, decision_id="d1", decision="retry")
+    door.ledger.apply_decision("d1", quiescence=timedelta(0))
+    for _ in range(2):
+        answer = await decide(door, item.review_id, decision_id="d1", decision="retry")
+        assert answer.status_code == 409
+        assert answer.json()["detail"] == "the question does not allow this decision; possible: approve, abandon"
+
+
 async def test_a_decision_for_a_closed_run_resumes_the_lead(door: Door) -> None:
     item, mutation = await a_question(door)
     await door.client.get_workflow_handle(f"lead:{mutation.event_key}").terminate()
@@ -176,7 +192,8 @@ async def test_what_is_no_decision_is_refused_and_not_kept(door: Door, body: Any
         headers={**authorized("decide"), "content-type": "application/json"},
     )
     assert answer.status_code == 422
-    assert answer.json()["detail"]
+    read = "\\u" not in json.dumps(body) and body != {"version": 2**53, "decision": "approve"}
+    assert answer.json()["detail"].endswith("; possible: approve, abandon") is read
     assert door.ledger.pending_decisions(item.event_key) == ()
 
 

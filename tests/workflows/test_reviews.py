@@ -7,12 +7,13 @@ from functools import partial
 from typing import Any
 
 import pytest
+from temporalio.api.sdk.v1 import WorkflowMetadata
 from temporalio.client import WorkflowUpdateFailedError
 
 from leadproof.domain.events import Outcome
 from leadproof.domain.mutation import Mutation, Reason, Status
 from leadproof.domain.review import ReviewItem
-from tests.support.house import House, eventually
+from tests.support.house import House, eventually, eventually_answered
 from tests.workflows.test_events import _key
 
 BIG = {"numemployees": "1000+"}
@@ -40,9 +41,51 @@ async def test_an_owner_of_a_big_account_is_approved_by_a_person(house: House) -
     assert (mutation.status, mutation.reason) == (Status.RESERVED, Reason.NEEDS_APPROVAL)
     assert item.queue == "enterprise"
     assert house.writes(record_id) == []
+    told = await eventually_answered(partial(_asks, house, key))
+    assert "Why: a company of 1000 people or more is given to a seller by a person" in told
+    assert f"would set lead_status, lifecycle_stage, owner of hubspot contact {record_id}; looked at: employees" in told
+    assert f"from hubspot, hubspot contact {record_id}, policy" in told
+    assert "Planned by rules: enterprise" in told
+    assert "1000+" not in told
+    status = await house.handle(key).query("status")
+    assert not {"deliveries", "conflicts", "last_seen_at"} & set(status)
     await _decided(house, item, "approve")
     await house.outcome(key, Outcome.DONE)
     assert len(house.writes(record_id)) == 1
+
+
+async def _told(house: House, key: str) -> str:
+    """The run's current details, as Temporal's UI asks for them."""
+    metadata = await house.handle(key).query("__temporal_workflow_metadata", result_type=WorkflowMetadata)
+    return str(metadata.current_details)
+
+
+async def _asks(house: House, key: str) -> str | None:
+    """The details once they ask: the ledger knows of a question a moment before the run does."""
+    told = await _told(house, key)
+    return told if "Question for queue" in told else None
+
+
+async def test_who_sends_a_wrong_signal_is_told_in_the_details_until_one_is_taken(house: House) -> None:
+    _, key = await house.lead(**BIG)
+    _, item = await _asked(house, key)
+    handle = house.handle(key)
+    await handle.signal("decide", {"review_id": item.review_id, "version": item.version, "action": "approve"})
+    wrong = "missing or wrong: decision, a field that a decision does not have; possible: approve, abandon"
+    told = await eventually_answered(lambda: _decision_told(house, key, "malformed"))
+    assert told == f"**Last decision not taken: malformed: {wrong}**"
+    await handle.signal("decide", {"review_id": item.review_id, "version": item.version, "decision": "retry"})
+    told = await eventually_answered(lambda: _decision_told(house, key, "impossible"))
+    assert told.endswith("; possible: approve, abandon**")
+    assert [one.verdict for one in house.ledger.decisions_of(key)] == ["malformed", "impossible"]
+    await _decided(house, item, "approve")
+    await house.handle(key).result()
+    assert "not taken" not in await _told(house, key)
+
+
+async def _decision_told(house: House, key: str, verdict: str) -> str | None:
+    lines = (await _told(house, key)).splitlines()
+    return next((line for line in lines if line.startswith(f"**Last decision not taken: {verdict}: ")), None)
 
 
 async def test_an_approval_by_a_bare_signal_is_recorded_under_its_sender(house: House) -> None:
