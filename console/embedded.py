@@ -93,6 +93,7 @@ def variables(
         # the demonstration takes neither from the environment, and they go together
         "environment": settings.environment,
         "mode": settings.mode,
+        "shadow_after_seconds": str(settings.shadow_after_seconds),
         "ledger_url": addresses.ledger,
         "temporal_address": addresses.temporal,
         "temporal_namespace": addresses.namespace,

@@ -78,6 +78,7 @@ def report(
         )
         _say_fields(fields)
         _say_choices(choices, words)
+        say()
         say("One by one: leadproof mutation list --status abandoned, leadproof mutation show MUTATION_KEY")
     elif not waiting.effects:
         say("Nothing has been planned in shadow mode yet.")
@@ -85,9 +86,10 @@ def report(
 
 
 class _Waiting(NamedTuple):
-    """Effects whose record is still to be looked at, and when that of the first is due."""
+    """Effects whose record is still to be looked at, so long after the plan, and when that of the first is due."""
 
     effects: int
+    after: timedelta
     next_at: datetime | None
 
 
@@ -102,7 +104,7 @@ def _waiting(ledger: Ledger, settings: Settings) -> _Waiting:
         for effect in _effects(ledger, Status.RESERVED, None)
         if effect.shadow and effect.environment == settings.environment
     ]
-    return _Waiting(len(due), min(due, default=None))
+    return _Waiting(len(due), after, min(due, default=None))
 
 
 def _effects(ledger: Ledger, status: Status, begin: datetime | None) -> Iterator[Mutation]:
@@ -180,7 +182,8 @@ def _say_waiting(waiting: _Waiting, now: datetime) -> None:
         )
     else:
         minutes = max(-((now - waiting.next_at) // timedelta(minutes=1)), 0)
-        say(f"{many} to be looked at; the next look is at {moment}, in {minutes} min.")
+        after = f"{waiting.after.total_seconds():g} s after the plan"
+        say(f"{many} to be looked at, {after}; the next look is at {moment}, in {minutes} min.")
 
 
 def _share(field: FieldAgreement) -> str:

@@ -119,7 +119,8 @@ def test_before_anything_was_looked_at_the_report_says_when_that_will_be(
         planned(ledger, event, a_mutation(event))
     due = (now + timedelta(minutes=50)).isoformat()
     assert re.fullmatch(
-        rf"2 effects wait to be looked at; the next look is at {re.escape(due)}, in (49|50) min\.\n",
+        r"2 effects wait to be looked at, 3600 s after the plan; the next look is at "
+        rf"{re.escape(due)}, in (49|50) min\.\n",
         said("shadow", "report"),
     )
     assert json.loads(said("shadow", "report", "--json"))["next_look_at"] == due
