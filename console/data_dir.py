@@ -100,9 +100,10 @@ class DataDir:
             _write(self._secrets, json.dumps(kept))
         return str(kept[name])
 
-    def write_variables(self, variables: Mapping[str, str]) -> None:
-        """Write the stack's variables for commands in another terminal."""
-        lines = (f"{name}={shlex.quote(value)}\n" for name, value in sorted(variables.items()))
+    def write_variables(self, variables: Mapping[str, str], remarks: Sequence[str] = ()) -> None:
+        """Write the stack's variables for commands in another terminal, remarks first."""
+        lines = [f"# {remark}\n" for remark in remarks]
+        lines += (f"{name}={shlex.quote(value)}\n" for name, value in sorted(variables.items()))
         _write(self.variables, "".join(lines))
 
     def write(self, name: str, text: str) -> Path:

@@ -105,8 +105,8 @@ def variables(
         "starter_url": addresses.starter,
         "decision_key": secrets.decision_key,
     }
-    if "policy" not in given:
-        chosen["policy"] = policy
+    # absolute, and also where it is somebody's own: a command in another directory is to judge the same file
+    chosen["policy"] = str(settings.policy.absolute()) if "policy" in given else policy
     if addresses.sandbox is not None or "public_url" not in given:
         chosen["public_url"] = addresses.starter
     if not settings.api_tokens:
@@ -125,6 +125,16 @@ def variables(
         chosen["anthropic_api_key"] = SANDBOX_TOKEN
         chosen["anthropic_base_url"] = f"{addresses.sandbox}/anthropic"
     return {variable(field): value for field, value in chosen.items()}
+
+
+def for_shells(variables: dict[str, str], addresses: Addresses) -> tuple[dict[str, str], list[str]]:
+    """What a shell beside the stack is given: its variables, those that Temporal's own CLI reads, and remarks.
+
+    The stack's processes are not given Temporal's: theirs are settings of ours.
+    """
+    of_temporal = {"TEMPORAL_ADDRESS": addresses.temporal, "TEMPORAL_NAMESPACE": addresses.namespace}
+    remarks = [f"the sandbox: {addresses.sandbox}"] if addresses.sandbox is not None else []
+    return variables | of_temporal, remarks
 
 
 def as_json(addresses: Addresses, secrets: Secrets, worker_pids: list[int]) -> dict[str, Any]:

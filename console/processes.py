@@ -75,9 +75,30 @@ def addresses_of(stack: Stack) -> list[str]:
         f"Temporal UI  {addresses.ui}  (frontend {addresses.temporal}, namespace {addresses.namespace})",
         f"API          {addresses.starter}",
         *([f"Sandbox      {addresses.sandbox}"] if addresses.sandbox else []),
+        *planning_of(stack),
         f"Ledger       {addresses.ledger}",
         f"For commands in another terminal: set -a; . {stack.variables_file}; set +a",
     ]
+
+
+def planning_of(stack: Stack) -> list[str]:
+    """Who plans, by the policy that the stack runs, and whether anything is written at all."""
+    from leadproof.domain.environment import is_shadow
+    from leadproof.domain.policy_text import parse_policy
+    from leadproof.settings import variable
+
+    policy = parse_policy(Path(stack.variables[variable("policy")]).read_text(encoding="utf-8"))
+    stand_in = "a stand-in: it takes the first value of each list and does not understand the message"
+    says = {"claude": f"claude ({stand_in})" if stack.addresses.sandbox else "claude"}
+    others = [
+        f"{says.get(event.planner, event.planner)} for {event.source} {event.kind}"
+        for event in policy.events
+        if event.planner is not None and event.planner != policy.planner
+    ]
+    lines = [f"Planner      {', '.join([says.get(policy.planner, policy.planner), *others])}"]
+    if is_shadow(stack.variables[variable("environment")]):
+        lines.append("Shadow       nothing is written; `leadproof shadow report` says what would have been")
+    return lines
 
 
 def worker() -> None:

@@ -171,7 +171,7 @@ class Stack:
             ready = f"{self.addresses.starter}/readyz"
             self._until(lambda: _answers(client, ready), "the starter", deadline)
             self._until(lambda: worker.says(WORKER_READY), "the worker", deadline)
-        self._data_dir.write_variables(self.variables)
+        self._data_dir.write_variables(*embedded.for_shells(self.variables, self.addresses))
 
     def _claimed(self) -> Ports:
         taken: set[int] = set()

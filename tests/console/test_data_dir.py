@@ -65,7 +65,9 @@ def test_secrets_are_made_up_once_and_only_their_owner_reads_them(tmp_path: Path
 
 def test_variables_are_read_back_by_a_shell(tmp_path: Path) -> None:
     data_dir = DataDir(tmp_path)
-    data_dir.write_variables({"LEADPROOF_STANDARD_SECRETS": "website=whsec_a b;'c'", "LEADPROOF_TENANT": "acme"})
+    data_dir.write_variables(
+        {"LEADPROOF_STANDARD_SECRETS": "website=whsec_a b;'c'", "LEADPROOF_TENANT": "acme"}, ["a remark; $(exit 3)"]
+    )
     read = subprocess.run(
         ["/bin/sh", "-c", f'. {data_dir.variables}; printf %s "$LEADPROOF_STANDARD_SECRETS"'],
         capture_output=True,

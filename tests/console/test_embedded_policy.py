@@ -13,6 +13,8 @@ from console.cli import app
 from console.data_dir import DataDir
 from console.embedded import Addresses, Ports, Secrets
 from console.embedded_policy import Planning, policy_path, policy_text
+from console.processes import planning_of
+from console.stack import Stack
 from leadproof.domain.errors import ConfigurationRefused
 from leadproof.domain.policy_text import parse_policy
 from leadproof.settings import Settings, load
@@ -74,7 +76,7 @@ def test_a_stack_without_a_sandbox_asks_whom_the_environment_names(tmp_path: Pat
 
 
 def test_a_policy_of_the_environment_counts_and_says_itself_who_plans(tmp_path: Path) -> None:
-    assert variables(tmp_path, 8090, POLICY="mine.toml").policy == Path("mine.toml")
+    assert variables(tmp_path, 8090, POLICY="mine.toml").policy == Path.cwd() / "mine.toml"
     assert variables(tmp_path, 8090).policy == Path("p.toml")
     refused = CliRunner().invoke(app, ["up", "--planner", "claude"], env={"LEADPROOF_POLICY": "mine.toml"})
     assert isinstance(refused.exception, ConfigurationRefused)
@@ -85,3 +87,29 @@ def test_a_planner_that_there_is_not_is_refused() -> None:
     refused = CliRunner().invoke(app, ["up", "--planner", "oracle"])
     assert refused.exit_code == 2
     assert "oracle" in refused.output
+
+
+def planning(tmp_path: Path, choice: Planning, sandbox: int | None, **environment: str) -> list[str]:
+    """What `up` says of a stack."""
+    settings = load({f"LEADPROOF_{name}": value for name, value in environment.items()}, dotenv=None)
+    ports, data_dir = Ports(temporal=1, ui=2, starter=3, sandbox=sandbox), DataDir(tmp_path)
+    stack = Stack(settings, tmp_path, ports, planning=choice)
+    stack.addresses = Addresses.of(ports, data_dir, settings)
+    policy = policy_path(choice, data_dir)
+    stack.variables = embedded.variables(settings, stack.addresses, ports, SECRETS, policy=policy)
+    return planning_of(stack)
+
+
+def test_up_says_who_plans_and_that_a_stand_in_understands_nothing(tmp_path: Path) -> None:
+    assert planning(tmp_path, "rules", 8090) == ["Planner      rules"]
+    (line,) = planning(tmp_path, "claude", 8090)
+    assert line.startswith("Planner      claude (a stand-in: it takes the first value of each list")
+    assert planning(tmp_path, "claude", None) == ["Planner      claude"]
+    (line,) = planning(tmp_path, "forms", 8090)
+    assert line.startswith("Planner      rules, claude (a stand-in: ")
+    assert line.endswith(" for website form.submitted")
+
+
+def test_up_says_that_nothing_is_written_in_shadow_mode(tmp_path: Path) -> None:
+    lines = planning(tmp_path, "rules", 8090, MODE="shadow", ENVIRONMENT="try-shadow")
+    assert lines[1].startswith("Shadow       nothing is written")

@@ -174,9 +174,11 @@ def claude_plans_what_is_sent_now(said: dict[str, Any]) -> None:
 
 def commands_agree_with_the_api(stack: Up, said: dict[str, Any], tmp_path: Path) -> None:
     """What commands print for programs is what the API answers, and decisions reach the runs."""
-    variables = dict(
-        shlex.split(line)[0].split("=", 1) for line in (stack.data_dir / "stack.env").read_text().splitlines()
-    )
+    remark, *lines = (stack.data_dir / "stack.env").read_text().splitlines()
+    assert remark == f"# the sandbox: {said['sandbox']}"
+    variables = dict(shlex.split(line)[0].split("=", 1) for line in lines)
+    assert (variables["TEMPORAL_ADDRESS"], variables["TEMPORAL_NAMESPACE"]) == (said["temporal"], said["namespace"])
+    assert Path(variables["LEADPROOF_POLICY"]) == stack.data_dir / "policy.toml"  # of --planner claude
 
     def command(*arguments: str) -> Any:
         ended = CliRunner().invoke(app, [*arguments], env=variables)
@@ -187,6 +189,9 @@ def commands_agree_with_the_api(stack: Up, said: dict[str, Any], tmp_path: Path)
         headers = {"Authorization": f"Bearer {said['secrets']['api_token']}"}
         return httpx.get(said["starter"] + path, headers=headers).raise_for_status().json()
 
+    leads = api("/v1/leads?outcome=done")
+    assert len(leads["items"]) == 4
+    assert command("lead", "list", "--outcome", "done", "--json") == leads
     observed = api("/v1/mutations?status=observed")
     assert len(observed["items"]) == 4
     assert command("mutation", "list", "--status", "observed", "--json") == observed
