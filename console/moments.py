@@ -18,13 +18,13 @@ def moment(text: str, now: datetime, option: str) -> datetime:
     Raises:
         typer.BadParameter: it is neither.
     """
-    duration, read = _DURATION.fullmatch(text), None
+    duration = _DURATION.fullmatch(text)
     with suppress(ValueError, OverflowError):
         if duration is not None:
             return now - timedelta(**{_UNITS[duration[2]]: int(duration[1])})
         read = datetime.fromisoformat(text)
-    if read is None or read.tzinfo is None:
-        raise typer.BadParameter(
-            "is neither a duration such as 2h or 3d nor a time such as 2026-11-30T08:00:00Z", param_hint=option
-        )
-    return read.astimezone(UTC)
+        if read.tzinfo is not None:
+            return read.astimezone(UTC)
+    raise typer.BadParameter(
+        "is neither a duration such as 2h or 3d nor a time such as 2026-11-30T08:00:00Z", param_hint=option
+    )
