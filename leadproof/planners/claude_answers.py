@@ -205,7 +205,8 @@ def text_of(message: Message) -> str:
     Raises:
         MalformedPlan: there is none.
     """
-    for block in message.content or ():
+    content: object = message.content  # the library gives whatever stood there
+    for block in content if isinstance(content, list) else ():
         text = getattr(block, "text", None)
         if getattr(block, "type", None) == "text" and isinstance(text, str):
             return text

@@ -257,6 +257,17 @@ def test_the_first_text_is_the_answer() -> None:
             text_of(message(content=empty))
 
 
+@pytest.mark.parametrize("content", [5, True, None, "{}", {"type": "text", "text": "{}"}, [5, None, "{}"]])
+def test_content_that_is_no_list_of_blocks_has_no_text(content: Any) -> None:
+    body = {"id": "msg_01", "type": "message", "role": "assistant", "model": "m", "content": content}
+    transport = httpx2.MockTransport(lambda _: httpx2.Response(200, json=body))
+    with anthropic.Anthropic(api_key="k", http_client=httpx2.Client(transport=transport)) as client:
+        told = client.messages.create(model="m", max_tokens=1, messages=[{"role": "user", "content": "x"}])
+
+    with pytest.raises(MalformedPlan, match="no text"):
+        text_of(told)
+
+
 # -- what is said ------------------------------------------------------------------------------------------------------
 def test_a_sentence_holds_no_key_and_no_word_of_an_answer() -> None:
     errors = [refused_with(status, kind) for status, kind, _ in (*REFUSED, *AGAIN)]
