@@ -51,6 +51,9 @@ _SAYS: Final = {
     "string_pattern_mismatch": "is not written as it has to be",
 }
 
+_BOM: Final = "\ufeff"
+_BEGINS_WITH_BOM: Final = "this is no TOML: it begins with a byte-order mark; save it as UTF-8 without one"
+
 
 class Examined(NamedTuple):
     """What a text was read as.
@@ -84,6 +87,8 @@ def parse_policy(text: str) -> Policy:
 
 def examine(text: str) -> Examined:
     """Read and check a policy and find every fault, where `parse_policy` refuses the first."""
+    if text.startswith(_BOM):
+        return Examined(None, (PolicyRefused(_BEGINS_WITH_BOM, 1),), whole=False)
     try:
         document = tomllib.loads(text)
         text.encode("utf-8")

@@ -157,10 +157,11 @@ def test_a_window_just_wide_enough_is_accepted() -> None:
         ("a = 1\nb = 2026-13-01\n", 2, ""),
         ("version = '1'\nx = {", 2, ""),
         ("version = '\ud800'", 1, ""),
+        ("\ufeffversion = '1'", 1, "begins with a byte-order mark; save it as UTF-8 without one"),
         ("x = " + "[" * 5000, 1, ""),
         ("x = " + "1" * 5000, 1, ""),
     ],
-    ids=["twice", "no value", "brackets", "no date", "open end", "surrogate", "deep", "long number"],
+    ids=["twice", "no value", "brackets", "no date", "open end", "surrogate", "mark", "deep", "long number"],
 )
 def test_what_is_no_toml_is_refused_with_a_line(text: str, line: int, says: str) -> None:
     refusal = refused(text)
