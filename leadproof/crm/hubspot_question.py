@@ -9,7 +9,7 @@ from leadproof.crm import hubspot_refusal
 from leadproof.crm.answers import lost
 from leadproof.crm.hubspot_client import HubSpotClient
 from leadproof.deadline import Deadline, Response
-from leadproof.domain.errors import ConfigurationRefused, TargetUnreachable
+from leadproof.domain.errors import ConfigurationRefused, TargetForeign, TargetUnreachable
 from leadproof.domain.mutation import AnswerClass
 
 T = TypeVar("T")
@@ -31,7 +31,8 @@ def ask(
 
     Raises:
         TargetUnreachable: HubSpot cannot be reached.
-        ConfigurationRefused: it refuses us, or answers what cannot be read.
+        TargetForeign: what answers has no such page and gives no reason of HubSpot, or answers what cannot be read.
+        ConfigurationRefused: HubSpot refuses us.
     """
     exchange = client.call(method, deadline=deadline, **asked)
     nothing, response = lost(exchange), exchange.response
@@ -41,6 +42,8 @@ def ask(
     if not 200 <= response.status < 300:
         refusal = hubspot_refusal.of_response(response, ())
         code = refusal.codes[0] if refusal.codes else "without a reason"
+        if response.status == 404 and not refusal.codes:
+            raise TargetForeign(f"HubSpot refuses us: 404 {code}")
         if refusal.meaning(response.status).outcome is AnswerClass.REFUSES_US:
             raise ConfigurationRefused(f"HubSpot refuses us: {response.status} {code}")
         raise ConfigurationRefused(f"HubSpot could not be asked: {response.status} {code}")
@@ -50,4 +53,4 @@ def ask(
         why = exchange.fault
     except Exception as error:  # the models promise nothing about a body that is not what it should be
         why = type(error).__name__
-    raise ConfigurationRefused(f"what HubSpot answered is no description of an account ({why})")
+    raise TargetForeign(f"what HubSpot answered is no description of an account ({why})")

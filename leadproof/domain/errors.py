@@ -103,3 +103,7 @@ class ConfigurationRefused(LeadproofError):
 
 class TargetUnreachable(ConfigurationRefused):
     """A target gave no answer at all: nothing is said of credentials."""
+
+
+class TargetForeign(ConfigurationRefused):
+    """What answers under a target's address does not speak as the target does: its address may be another one's."""

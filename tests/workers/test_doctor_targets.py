@@ -66,6 +66,15 @@ async def test_a_token_that_is_not_accepted(clinic: Clinic) -> None:
     assert set(states(report).values()) == {State.WRONG, State.SKIPPED}
 
 
+@pytest.mark.parametrize(("status", "body"), [(404, {"detail": "Not Found"}), (200, {"hello": "world"}), (200, [])])
+async def test_another_server_stands_at_the_address(clinic: Clinic, status: int, body: Any) -> None:
+    answers(clinic, "account.read", body, status)
+    report = await examined(clinic)
+    state, text = said(found(report, "hubspot.token"))
+    assert state is State.WRONG
+    assert "see that LEADPROOF_HUBSPOT_BASE_URL is the address of HubSpot" in text
+
+
 async def test_hubspot_is_down(clinic: Clinic) -> None:
     report = await examined(clinic, hubspot_base_url="http://127.0.0.1:1")
     state, text = said(found(report, "hubspot.token"))

@@ -14,7 +14,7 @@ from typing import Final
 
 from leadproof.domain.diagnosis import FieldPresence, FieldState, Opened, OurField, Permissions, WantedField
 from leadproof.domain.environment import SHADOW
-from leadproof.domain.errors import ConfigurationRefused, TargetUnreachable
+from leadproof.domain.errors import ConfigurationRefused, TargetForeign, TargetUnreachable
 from leadproof.domain.plan import TargetObject
 from leadproof.domain.policy import Policy
 from leadproof.domain.policy_target import missing
@@ -129,6 +129,8 @@ def _examine(target: Target, policy: Policy | None, clock: Clock, report: Report
 def _what_to_do(target: Target, error: ConfigurationRefused) -> str:
     if isinstance(error, TargetUnreachable):
         return f"see that this machine reaches that address, or change {target.address}"
+    if isinstance(error, TargetForeign):
+        return f"see that {target.address} is the address of {target.title}, then check {target.token}"
     return f"check {target.token}, and whether {target.title} says that it has trouble"
 
 
