@@ -11,13 +11,14 @@ from temporalio.exceptions import ApplicationError
 
 from activities.messages import Book, PlanCommand
 from activities.names import PLANNER_FAILED, PLANNER_UNAVAILABLE, TARGET_UNREADABLE
+from activities.paid import PaidPlans
 from activities.views import Views
 from leadproof.domain.errors import MalformedPlan, PlannerRefused, PlannerUnavailable
 from leadproof.domain.escalation import asks_stronger, begins_stronger
 from leadproof.domain.events import Lead, LeadSnapshot
 from leadproof.domain.field_catalog import specs_for
 from leadproof.domain.guard import guard
-from leadproof.domain.mutation import Reason, RecordRef
+from leadproof.domain.mutation import FOR_A_PERSON_ALONE, Reason, RecordRef
 from leadproof.domain.plan import GuardedAction, Plan, PlannerInfo, RecordedPlan
 from leadproof.domain.planning import UNIQUE_FIELDS, TargetState, mutations_from, settle_verdicts
 from leadproof.domain.policy import Policy
@@ -28,6 +29,16 @@ from leadproof.rulebook import Rulebook
 
 _LONGEST_TOLD = 300.0
 """Most seconds that a planner may make us wait before it is asked again."""
+_LONGEST_OF_OURS = 30.0
+"""As the retry policy of the activity has it (workflows/options.py)."""
+
+
+def _pause(told: float | None) -> timedelta | None:
+    """How long until the next try, where the planner says so: never shorter than our own growing pause."""
+    if not told:
+        return None
+    own = min(2.0 ** (activity.info().attempt - 1), _LONGEST_OF_OURS)
+    return timedelta(seconds=max(own, min(told, _LONGEST_TOLD)))
 
 
 class _Proposed(NamedTuple):
@@ -64,38 +75,43 @@ class PlanningActivities:
         plan = self._ledger.plan_of(lead.event_key, lead.policy_version)
         if plan is not None or lead.outcome.final or command.snapshot is None:
             return self._views.book(command.event_key).model_copy(update={"plan": self._views.plan(plan)})
+        asked = self._ledger.review_of(lead.event_key)
+        if asked is not None and asked.reason in FOR_A_PERSON_ALONE:
+            return self._views.book(command.event_key)  # a run that begins anew is no answer to an open question
         policy = self._rulebook.policy(lead.policy_version)
         try:
             return self._record(lead, self._proposed(lead, command.snapshot, policy), policy)
         except (MalformedPlan, PlannerRefused) as error:
             raise ApplicationError(str(error), type=PLANNER_FAILED, non_retryable=True) from None
         except PlannerUnavailable as error:
-            told = error.retry_after_seconds
             raise ApplicationError(
-                str(error),
-                type=PLANNER_UNAVAILABLE,
-                next_retry_delay=timedelta(seconds=min(told, _LONGEST_TOLD)) if told else None,
+                str(error), type=PLANNER_UNAVAILABLE, next_retry_delay=_pause(error.retry_after_seconds)
             ) from None
 
     def _proposed(self, lead: Lead, snapshot: LeadSnapshot, policy: Policy) -> _Proposed:
         """A plan with what the guard says of it; of the stronger model where the policy wants that."""
-        stronger = begins_stronger(policy, snapshot)
-        first = self._asked(lead, snapshot, policy, stronger=stronger)
+        stronger, paid = begins_stronger(policy, snapshot), PaidPlans()
+        first = self._asked(lead, snapshot, policy, paid, stronger=stronger)
         if stronger or not first.from_model or not asks_stronger(policy, first.guarded):
             return first
-        second = self._asked(lead, snapshot, policy, stronger=True)
+        second = self._asked(lead, snapshot, policy, paid, stronger=True)
         usage = {**(second.info.usage or {}), "first": first.info.usage}  # what the plan cost is both
         return second._replace(info=second.info.model_copy(update={"usage": usage}))
 
-    def _asked(self, lead: Lead, snapshot: LeadSnapshot, policy: Policy, *, stronger: bool) -> _Proposed:
+    def _asked(
+        self, lead: Lead, snapshot: LeadSnapshot, policy: Policy, paid: PaidPlans, *, stronger: bool
+    ) -> _Proposed:
         kind = policy.planner_of(lead.source_system, lead.event_kind)
         planner = self._planners.get(kind)
         if planner is None:
             raise PlannerRefused(f"the policy has {kind} plan this event, and this worker was started without it")
-        plan, info = planner.plan(lead, snapshot, policy, stronger=stronger)
+        from_model = kind != "rules"
+        answered = paid.of(stronger=stronger)
+        plan, info = answered or planner.plan(lead, snapshot, policy, stronger=stronger)
+        if from_model and answered is None:
+            paid.keep(plan, info, stronger=stronger)
         targets = self._targets(lead, snapshot, plan, policy)
         records = {where: state.found.record for where, state in targets.items()}
-        from_model = kind != "rules"
         guarded = guard(plan, policy, snapshot=snapshot, records=records, from_model=from_model)
         return _Proposed(snapshot, plan, info, targets, guarded, from_model)
 

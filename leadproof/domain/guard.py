@@ -168,6 +168,8 @@ def _usable_fields(guarding: _Guarding, action: Action) -> dict[str, Any]:
             raise _Refused(str(refused)) from None
         if guarding.from_model and name in ABOUT_THE_LEAD and not _said(guarding, action, name, fields[name]):
             raise _Refused(f"{name} is neither what the lead says nor what the record holds, and is never made up")
+        if guarding.from_model and fields[name] in (None, "", []):
+            raise _Refused(f"{name} would be emptied, and a model empties nothing")
         if name in FIRST_TOUCH and base.get(name) is not None and base[name] != fields[name]:
             raise _Refused(f"{name} already has a value, and the first touch is never overwritten")
     return fields

@@ -66,6 +66,10 @@ class Reason(StrEnum):
     PLANNER = "planner"
 
 
+FOR_A_PERSON_ALONE: frozenset[str] = frozenset({Reason.KEY_CONFLICT, Reason.RUN_FAILED, Reason.PLANNER})
+"""Questions of an event that only a decision answers: while one is open, nothing is planned. A source that was down
+and can be read again (`source_down`) answers its question by itself."""
+
 _ANY: frozenset[Reason] | None = None
 _GIVE_UP_EARLY = frozenset({Reason.DECLINED, Reason.DEPENDENCY, Reason.ERASED, Reason.SHADOW})
 

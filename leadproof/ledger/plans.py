@@ -11,12 +11,12 @@ from sqlalchemy.sql.dml import ReturningInsert
 
 from leadproof.domain.errors import MalformedPlan
 from leadproof.domain.events import Lead, Outcome
-from leadproof.domain.mutation import Mutation, Status
+from leadproof.domain.mutation import FOR_A_PERSON_ALONE, Mutation, Status
 from leadproof.domain.plan import RecordedPlan, Verdict
 from leadproof.domain.steps import RecordedResult, Reservation
 from leadproof.ledger.events import locked, recompute, set_outcome
 from leadproof.ledger.questions import resolve
-from leadproof.ledger.rows import find_mutation, mutations_of, of_mutation, of_plan, to_plan
+from leadproof.ledger.rows import find_mutation, mutations_of, of_mutation, of_plan, open_item, to_plan
 from leadproof.ledger.tables import LEAD_PLAN, MUTATION
 from leadproof.ledger.transaction import Store, Transaction, Undone, insert_into
 
@@ -86,6 +86,9 @@ def _record(tx: Transaction, plan: RecordedPlan, mutations: Sequence[Mutation]) 
         return RecordedResult(plan=standing, mutations=mutations_of(tx, plan.event_key), closed=closed)
     if lead.outcome.final:
         return RecordedResult(plan=None, closed=lead.outcome)
+    asked = open_item(tx, plan.event_key)
+    if asked is not None and asked.reason in FOR_A_PERSON_ALONE:
+        return RecordedResult(plan=None)
     tx.run(insert(LEAD_PLAN), of_plan(plan))
     reservations = _reserve_all(tx, mutations)
     if lead.outcome is Outcome.REVIEW:

@@ -350,3 +350,10 @@ def test_the_records_of_two_targets_are_kept_apart() -> None:
     plan = Plan(summary="s", actions=(create, action(owner="dana")))
     verdicts = [one.verdict for one in guard(plan, policy(), snapshot=snapshot(), records=records)]
     assert verdicts == [Verdict.ALLOWED, Verdict.REFUSED]
+
+
+@pytest.mark.parametrize("value", [None, "", []])
+@pytest.mark.parametrize("field", ["lead_status", "qualification_summary", "roles", "employees", "email_opt_out"])
+def test_a_model_empties_nothing(field: str, value: Any) -> None:
+    one = only(action("qualify", **{field: value}), base={field: "something"}, from_model=True)
+    assert one.verdict is Verdict.REFUSED

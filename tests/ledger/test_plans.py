@@ -107,9 +107,24 @@ def test_a_plan_of_which_all_was_refused_is_refused(ledger: OwnedLedger) -> None
     assert ledger.plan_of(event.event_key, event.policy_version) == plan
 
 
-def test_a_plan_answers_the_question_how_to_plan(ledger: OwnedLedger) -> None:
+@pytest.mark.parametrize("reason", ["planner", "key_conflict", "run_failed"])
+def test_no_plan_is_recorded_while_a_person_is_asked_whether_there_is_to_be_one(
+    ledger: OwnedLedger, reason: str
+) -> None:
     event = admitted(ledger)
-    item = ledger.open_event_review(event.event_key, Question(reason="planner", queue="default", due_at=START))
+    item = ledger.open_event_review(event.event_key, Question(reason=reason, queue="default", due_at=START))
+    recorded = ledger.record_plan(a_plan(event, [a_mutation(event)]), [a_mutation(event)])
+    assert (recorded.plan, recorded.mutations, recorded.closed) == (None, (), None)
+    lead, standing = ledger.lead(event.event_key), ledger.review(item.review_id)
+    assert lead is not None
+    assert standing is not None
+    assert (lead.outcome, standing.state) == (Outcome.REVIEW, "open")
+    assert ledger.mutations_of(event.event_key) == ()
+
+
+def test_a_plan_answers_the_question_of_a_source_that_was_down(ledger: OwnedLedger) -> None:
+    event = admitted(ledger)
+    item = ledger.open_event_review(event.event_key, Question(reason="source_down", queue="default", due_at=START))
     recorded = ledger.record_plan(a_plan(event, [a_mutation(event)]), [a_mutation(event)])
     lead, closed = ledger.lead(event.event_key), ledger.review(item.review_id)
     assert recorded.closed is None
