@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from textwrap import shorten
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -104,8 +105,14 @@ def _say_plan(plan: dict[str, Any]) -> None:
     planner = plan["planner"]
     by = " ".join(filter(None, (planner["kind"], planner["model"])))
     columns = ("kind", "target_system", "target_object", "fields", "verdict", "why", "confidence", "reason")
-    rows = [[action[column] for column in columns] for action in plan["actions"]]
+    actions = [{**action, "fields": _values(action["fields"])} for action in plan["actions"]]
+    rows = [[action[column] for column in columns] for action in actions]
     say_table(columns, rows, title=f"Plan by {by}: {plan['summary']}")
+
+
+def _values(fields: dict[str, Any]) -> str:
+    """Fields in short; what a lead wrote can be long, and stands below and in `--json`."""
+    return ", ".join(f"{name}={shorten(str(value), 40, placeholder='...')}" for name, value in fields.items())
 
 
 @app.command()

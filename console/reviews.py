@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+if TYPE_CHECKING:
+    from console.starter_api import StarterApi
 
 app = typer.Typer(help="The review queue.", no_args_is_help=True)
 
@@ -14,7 +17,7 @@ _FIRST = (
 )
 
 JsonOption = Annotated[bool, typer.Option("--json", help="for programs")]
-ReviewId = Annotated[str, typer.Argument(help="id of the review item")]
+ReviewId = Annotated[str, typer.Argument(help="id of the review item; of an open one its first digits are enough")]
 
 
 @app.command("list")
@@ -41,14 +44,16 @@ def show(review_id: ReviewId, as_json: JsonOption = False) -> None:
     """Show one question with its receipts and differences."""
     from console.starter_api import StarterApi
     from console.tables import say, say_facts, say_json, say_table
+    from leadproof.domain.review import possible
     from leadproof.settings import load
 
-    answer = StarterApi(load()).get(f"/v1/reviews/{review_id}")
+    api = StarterApi(load())
+    answer = api.get(f"/v1/reviews/{_whole(review_id, api)}")
     if as_json:
         say_json(answer)
         return
     mutation, plan, owners = answer["mutation"], answer["plan"], answer["owners"]
-    say_facts({name: answer[name] for name in _FIRST} | {"possible": ", ".join(answer["allowed"])})
+    say_facts({name: answer[name] for name in _FIRST} | {"possible": possible(answer["allowed"]).partition(": ")[2]})
     if plan is not None:
         by = " ".join(filter(None, (plan["planner"]["kind"], plan["planner"]["model"])))
         say()
@@ -88,6 +93,23 @@ def show(review_id: ReviewId, as_json: JsonOption = False) -> None:
         )
 
 
+def _whole(review_id: str, api: StarterApi) -> str:
+    """The id of the open item that begins like this; a whole one is answered as it is."""
+    from console.short_keys import whole
+
+    def open_like(beginning: str) -> tuple[str, ...]:
+        found: list[str] = []
+        cursor: str | None = None
+        while True:
+            answer = api.get("/v1/reviews", state="open", limit=200, cursor=cursor)
+            found += [item["review_id"] for item in answer["items"] if item["review_id"].startswith(beginning)]
+            cursor = answer["next"]
+            if cursor is None or len(found) > 1:
+                return tuple(found[:2])
+
+    return whole(review_id, open_like)
+
+
 def _id(mutation: dict[str, Any]) -> str:
     return mutation["provider_record_id"] or "(not there yet)"
 
@@ -113,6 +135,7 @@ def decide(
     from leadproof.settings import load
 
     api = StarterApi(load())
+    review_id = _whole(review_id, api)
     item = api.get(f"/v1/reviews/{review_id}")
     status, answer = api.decide(
         f"/v1/reviews/{review_id}/decisions",

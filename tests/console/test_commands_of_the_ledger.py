@@ -18,7 +18,7 @@ from leadproof.domain.mutation import Mutation
 from leadproof.domain.review import Decision
 from leadproof.domain.steps import Arrival
 from tests.ledger.steps import decide, divergent
-from tests.support.ledgers import HandClock, OwnedLedger, a_lead_event, a_mutation, planned, sqlite_ledger
+from tests.support.ledgers import HandClock, OwnedLedger, a_lead_event, a_mutation, a_plan, planned, sqlite_ledger
 
 Said = Callable[..., str]
 
@@ -33,7 +33,7 @@ def ledger(tmp_path: Path) -> Iterator[OwnedLedger]:
 def decided(ledger: OwnedLedger) -> Mutation:
     """An effect that a person decided about, and a wrong decision before that."""
     event = a_lead_event("103")
-    (mutation,) = planned(ledger, event, a_mutation(event, fields={"owner": "502"}))
+    (mutation,) = planned(ledger, event, a_mutation(event, fields={"owner": "502", "message": "so long " * 99}))
     item = divergent(ledger, HandClock(), mutation)
     ledger.record_malformed("d0", reviewer="temporal:kofi", via="signal", why="wrong", review_id=item.review_id)
     decide(ledger, item, Decision.ACCEPT)
@@ -119,11 +119,28 @@ def test_what_matters_of_a_lead_comes_first_and_no_cell_is_a_document(said: Said
     assert cells(shown.splitlines()[1]) == ["outcome", "superseded"]
     for heading in ("Plan by rules: as the rules say", "Mutations", "Fields: before", "Decisions", "The row"):
         assert heading in shown
-    assert max(map(len, shown.splitlines())) < 300
+    plan = shown.split("\n\n")[1]
+    assert "owner=502, message=so long so long so long so long so..." in plan
+    assert max(map(len, plan.splitlines())) < 300
     assert "malformed" in shown
     assert "temporal:kofi" in shown
     lead = json.loads(said("lead", "show", decided.event_key, "--json"))
     assert [decision["verdict"] for decision in lead["decisions"]] == ["malformed", "applied"]
+
+
+def test_what_a_lead_and_a_model_write_is_shown_and_not_obeyed(said: Said, ledger: OwnedLedger) -> None:
+    event = a_lead_event("105")
+    company, summary = "Ac\x1b]0;pwn\x07me\nrow  two", "fine\x1b[8mhidden"
+    mutation = a_mutation(event, fields={"company": company})
+    ledger.admit([Arrival(event=event)])
+    ledger.record_plan(a_plan(event, [mutation], summary=summary), [mutation])
+    for command, key in (("lead", event.event_key), ("mutation", mutation.mutation_key)):
+        shown = said(command, "show", key)
+        assert not set(shown) & {"\x1b", "\x07"}
+        assert r"Ac\x1b]0;pwn\x07me" in shown
+        assert not [line for line in shown.splitlines() if line.startswith("row")]
+        assert json.dumps(company) in said(command, "show", key, "--json")
+    assert r"fine\x1b[8mhidden" in said("lead", "show", event.event_key)
 
 
 def test_what_matters_of_an_effect_comes_first_and_no_cell_is_a_document(said: Said, decided: Mutation) -> None:
@@ -134,5 +151,4 @@ def test_what_matters_of_an_effect_comes_first_and_no_cell_is_a_document(said: S
     ]
     for heading in ("because", "Fields: before", "Attempts", "Observations", "Decisions", "Review item", "The row"):
         assert heading in shown
-    assert max(map(len, shown.splitlines())) < 300
     assert "{" not in shown

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shlex
 import signal
 import subprocess
@@ -209,7 +210,11 @@ def commands_agree_with_the_api(stack: Up, said: dict[str, Any], tmp_path: Path)
     assert {item["reason"] for item in questions} == {"changed_before_write", "overwrote_unseen_edit"}
     assert command("review", "list", "--json")["items"] == questions
     question = questions[0]
-    decided = command("review", "decide", question["review_id"], "abandon", "--reason", "a test", "--json")
+    shown = CliRunner().invoke(app, ["review", "show", question["review_id"][:8]], env=variables).stdout
+    assert question["why"] in shown
+    assert f"contact {question['source_record_id']}: divergent" in shown
+    assert re.search(r"^owner .* 50\d \([a-z]+\)", shown, re.MULTILINE)
+    decided = command("review", "decide", question["review_id"][:8], "abandon", "--reason", "a test", "--json")
     assert decided["verdict"] == "applied"
     assert api(f"/v1/mutations/{question['mutation_key']}")["status"] == "abandoned"
     again = CliRunner().invoke(app, ["review", "decide", question["review_id"], "accept"], env=variables)
