@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from console.tables import warn
 from leadproof.domain.errors import (
     ConfigurationRefused,
     LeadproofError,
@@ -58,5 +59,5 @@ def leaving() -> Iterator[None]:
 
 
 def _leave(error: LeadproofError, status: int) -> None:
-    sys.stderr.write(f"leadproof: {error}\n")
+    warn(f"leadproof: {error}")
     raise SystemExit(status) from None

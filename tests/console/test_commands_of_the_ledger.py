@@ -18,7 +18,7 @@ from leadproof.domain.mutation import Mutation
 from leadproof.domain.review import Decision
 from leadproof.domain.steps import Arrival
 from tests.ledger.steps import decide, divergent
-from tests.support.ledgers import HandClock, OwnedLedger, a_lead_event, a_mutation, a_plan, planned, sqlite_ledger
+from tests.support.ledgers import HandClock, OwnedLedger, a_lead_event, a_mutation, planned, sqlite_ledger
 
 Said = Callable[..., str]
 
@@ -126,21 +126,6 @@ def test_what_matters_of_a_lead_comes_first_and_no_cell_is_a_document(said: Said
     assert "temporal:kofi" in shown
     lead = json.loads(said("lead", "show", decided.event_key, "--json"))
     assert [decision["verdict"] for decision in lead["decisions"]] == ["malformed", "applied"]
-
-
-def test_what_a_lead_and_a_model_write_is_shown_and_not_obeyed(said: Said, ledger: OwnedLedger) -> None:
-    event = a_lead_event("105")
-    company, summary = "Ac\x1b]0;pwn\x07me\nrow  two", "fine\x1b[8mhidden"
-    mutation = a_mutation(event, fields={"company": company})
-    ledger.admit([Arrival(event=event)])
-    ledger.record_plan(a_plan(event, [mutation], summary=summary), [mutation])
-    for command, key in (("lead", event.event_key), ("mutation", mutation.mutation_key)):
-        shown = said(command, "show", key)
-        assert not set(shown) & {"\x1b", "\x07"}
-        assert r"Ac\x1b]0;pwn\x07me" in shown
-        assert not [line for line in shown.splitlines() if line.startswith("row")]
-        assert json.dumps(company) in said(command, "show", key, "--json")
-    assert r"fine\x1b[8mhidden" in said("lead", "show", event.event_key)
 
 
 def test_what_matters_of_an_effect_comes_first_and_no_cell_is_a_document(said: Said, decided: Mutation) -> None:
