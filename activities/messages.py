@@ -67,7 +67,7 @@ class ActionView(BaseModel):
     """One action of a plan, without its values.
 
     Attributes:
-        why: what the guard said of it, where it is not simply allowed: a text of the policy or of ours.
+        why: what the guard said of it, where it is for a person: a text of the policy or of ours.
         evidence: names of the fields that it was planned on.
     """
 

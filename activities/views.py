@@ -9,7 +9,7 @@ from leadproof.domain.errors import NotFound
 from leadproof.domain.events import Lead, Outcome
 from leadproof.domain.field_catalog import specs_for
 from leadproof.domain.mutation import Mutation
-from leadproof.domain.plan import GuardedAction, RecordedPlan
+from leadproof.domain.plan import GuardedAction, RecordedPlan, Verdict
 from leadproof.domain.progress import MutationView, Step, view_of
 from leadproof.domain.review import ReviewState
 from leadproof.ports import Ledger
@@ -93,7 +93,8 @@ class Views:
         evidence = guarded.action.evidence
         # rules say "country is ..." of a record, a model names the field behind the record; neither is taken unknown
         named = (name for one in evidence for name in (one.says.partition(" ")[0], one.source.rpartition(", ")[2]))
-        return ActionView(why=guarded.why, evidence=tuple(dict.fromkeys(name for name in named if name in known)))
+        why = guarded.why if guarded.verdict is Verdict.FOR_A_PERSON else None  # a refusal may say what was proposed
+        return ActionView(why=why, evidence=tuple(dict.fromkeys(name for name in named if name in known)))
 
     def workflow_of(self, event_key: str | None) -> str | None:
         return self.lead(event_key).workflow_id if event_key is not None else None

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import pytest
 from temporalio.exceptions import ApplicationError
 
-from activities.messages import Book
+from activities.messages import ActionView, Book, PlanView
 from activities.names import PLANNER_FAILED, TARGET_UNREADABLE
 from leadproof.domain import keys
 from leadproof.domain.errors import MalformedPlan
 from leadproof.domain.events import LeadSnapshot, Outcome
 from leadproof.domain.mutation import Mutation, Reason, RecordRef
-from leadproof.domain.plan import Action, ActionKind, Plan
+from leadproof.domain.plan import Action, ActionKind, Evidence, Plan, PlannerInfo
 from leadproof.domain.progress import StepKind
 from leadproof.domain.records import LookUp, Presence
 from leadproof.domain.steps import Settlement
@@ -48,6 +48,32 @@ def test_a_plan_and_its_effects_are_recorded_together(room: Room) -> None:
     assert plan is not None
     assert (plan.planner.kind, plan.snapshot is not None) == ("rules", True)
     assert room.crm.asked == []
+    assert book.plan == PlanView(
+        planner="rules", because="give it to dana", record="hubspot contact 101", actions=(ActionView(),)
+    )
+
+
+class Writes(Proposes):
+    """A model, which may write what it was told by the lead."""
+
+    def plan(self, *args: Any, **more: Any) -> tuple[Plan, PlannerInfo]:
+        return self.propose(), PlannerInfo(kind="claude", model="a-model")
+
+
+def test_nothing_that_a_model_wrote_is_shown_of_its_plan(room: Room) -> None:
+    lead = "hubspot contact 101"
+    evidence = (
+        Evidence(source=f"{lead}, country", says="Dana of Gent"),
+        Evidence(source=f"{lead}, Dana", says="Dana is it"),
+        Evidence(source=lead, says="company is Dana & Co"),
+    )
+    key = room.admit()
+    first = room.plan(key, Writes(lambda: qualifies(evidence=evidence)), room.snapshot())
+    again = room.plan(key, Proposes(never))
+    assert first.plan == again.plan
+    assert first.plan == PlanView(
+        planner="claude a-model", record=lead, actions=(ActionView(evidence=("country", "company")),)
+    )
 
 
 def test_a_second_call_finds_the_plan_and_asks_no_planner(room: Room) -> None:
