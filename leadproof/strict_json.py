@@ -35,13 +35,33 @@ def read(body: bytes) -> Any:
         text = body.decode("utf-8")
     except UnicodeDecodeError:
         raise MalformedDelivery("the body is not UTF-8") from None
-    _refuse_depth(body)
+    refuse_depth(body)
     try:
         return json.loads(
             text, object_pairs_hook=_object, parse_constant=_constant, parse_int=_integer, parse_float=_float
         )
     except json.JSONDecodeError as error:
         raise MalformedDelivery(f"the body is no JSON: it goes wrong at character {error.pos}") from None
+
+
+def refuse_depth(body: bytes, deepest: int = DEEPEST) -> None:
+    """Count levels before parsing, since the parser answers depth with a RecursionError.
+
+    Args:
+        deepest: most levels that a body may have.
+
+    Raises:
+        MalformedDelivery: it has more.
+    """
+    depth = 0
+    for token in _TOKEN.finditer(body):
+        first = body[token.start()]
+        if first in b"[{":
+            depth += 1
+            if depth > deepest:
+                raise MalformedDelivery(f"the body is nested deeper than {deepest} levels")
+        elif first in b"]}":
+            depth -= 1
 
 
 def check(value: Any) -> None:
@@ -84,19 +104,6 @@ def _check_text(text: str) -> None:
         text.encode("utf-8")
     except UnicodeEncodeError:
         raise MalformedDelivery("a text contains half of a surrogate pair") from None
-
-
-def _refuse_depth(body: bytes) -> None:
-    """Count levels before parsing, since the parser answers depth with a RecursionError."""
-    depth = 0
-    for token in _TOKEN.finditer(body):
-        first = body[token.start()]
-        if first in b"[{":
-            depth += 1
-            if depth > DEEPEST:
-                raise MalformedDelivery(f"the body is nested deeper than {DEEPEST} levels")
-        elif first in b"]}":
-            depth -= 1
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -21,8 +21,10 @@ from temporalio.service import RPCError, RPCStatusCode
 from temporalio.worker import Replayer
 from temporalio.workflow import NondeterminismError
 
-from leadproof.domain.errors import ConfigurationRefused
+from leadproof import strict_json
+from leadproof.domain.errors import ConfigurationRefused, MalformedDelivery
 from leadproof.settings import Settings
+from workers import abandoned
 from workers.connect import connect
 from workers.plugin import leads_plugin
 from workflows.contract import LEAD_WORKFLOW, SWEEP_WORKFLOW
@@ -30,7 +32,10 @@ from workflows.lead import LeadWorkflow
 from workflows.sweep import SweepWorkflow
 
 LONGEST_SECONDS: Final = 60.0
-"""A replay takes a fraction of a second; code that blocks would never end one."""
+"""Finding a difference takes some seconds at most; code that blocks would never end."""
+
+DEEPEST: Final = 200
+"""Levels of a history's JSON; protobuf's reader stops at 100 messages in one another, with a list around some."""
 
 _STARTED: Final = EventType.EVENT_TYPE_WORKFLOW_TASK_STARTED
 _MESSAGE: Final = re.compile(r'message: "\[TMPRL1100\] (?:Nondeterminism error: )?((?:[^"\\]|\\.)*)"')
@@ -59,9 +64,13 @@ def read_history(path: Path) -> WorkflowHistory:
         ConfigurationRefused: the file cannot be read or is no history.
     """
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        body = path.read_bytes()
+        strict_json.refuse_depth(body, DEEPEST)
+        found = json.loads(body.decode("utf-8"))
     except OSError:
         raise ConfigurationRefused(f"{path} cannot be read") from None
+    except MalformedDelivery:
+        raise ConfigurationRefused(f"{path} is no history: it is nested deeper than {DEEPEST} levels") from None
     except ValueError:
         raise ConfigurationRefused(f"{path} is no history: it is no JSON") from None
     document = {"events": found} if isinstance(found, list) else found
@@ -103,8 +112,14 @@ async def first_difference(history: WorkflowHistory) -> Difference | None:
     history, since one that is cut off anywhere behind a task's start can be replayed too.
 
     Raises:
-        ConfigurationRefused: the code did not come to an end.
+        ConfigurationRefused: the code did not come to an end, or Temporal's core cannot read the history.
     """
+    return await abandoned.finished(
+        lambda: asyncio.run(_first_difference(history)), seconds=LONGEST_SECONDS, what="the replay"
+    )
+
+
+async def _first_difference(history: WorkflowHistory) -> Difference | None:
     events = history.events
     first_task = next((at for at, event in enumerate(events, 1) if event.event_type == _STARTED), None)
     if first_task is None:
@@ -133,11 +148,7 @@ async def _failure(history: WorkflowHistory, runtime: Runtime) -> Exception | No
         build_id="replay",  # without it the SDK hashes every loaded module, which takes seconds (measured)
         debug_mode=True,  # a slow machine is no deadlock
     )
-    try:
-        async with asyncio.timeout(LONGEST_SECONDS):
-            return (await replayer.replay_workflow(history, raise_on_replay_failure=False)).replay_failure
-    except TimeoutError:
-        raise ConfigurationRefused(f"the replay did not come to an end within {LONGEST_SECONDS:g} s") from None
+    return (await replayer.replay_workflow(history, raise_on_replay_failure=False)).replay_failure
 
 
 @contextmanager

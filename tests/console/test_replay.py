@@ -170,12 +170,22 @@ def decoded(events: Events) -> Events:
         ({"events": []}, "it does not begin with the start of a run"),
         ({"events": recorded()[1:]}, "it does not begin with the start of a run"),
         ({"events": decoded(recorded())}, "without decoding its payloads"),
+        ("[" * 100_000 + "]" * 100_000, "it is nested deeper than 200 levels"),
+        ('{"events": [' + '{"a":' * 1000 + "1" + "}" * 1000 + "]}", "it is nested deeper than 200 levels"),
     ],
 )
 def test_what_is_no_history_is_said_in_a_sentence(content: object, why: str, file: Write) -> None:
     answer = replayed(file(content))
     assert isinstance(answer.exception, ConfigurationRefused)
     assert str(answer.exception).endswith(why)
+
+
+def test_a_history_that_the_core_panics_at_is_refused_in_a_sentence(file: Write, tmp_path: Path) -> None:
+    events: Events = [{name: event[name] for name in ("eventId", "eventType")} for event in recorded()[:3]]
+    events[0]["workflowExecutionStartedEventAttributes"] = {"workflowType": {"name": LEAD_WORKFLOW}}
+    ended = run("replay", file({"events": events}), cwd=tmp_path, seconds=30)
+    assert (ended.returncode, ended.stdout) == (2, "")
+    assert ended.stderr == "leadproof: the replay is not possible: Temporal's core cannot read this history\n"
 
 
 def test_a_file_that_is_not_there_and_a_run_of_a_file_are_refused(file: Write) -> None:
