@@ -79,6 +79,13 @@ class Child:
         lines = [line.strip() for line in self._said().splitlines() if line.strip()]
         return lines[-1].removeprefix("leadproof: ") if lines else f"it printed nothing, see {self.log}"
 
+    def how_it_ended(self) -> str:
+        """Its end in words; its last words only where it failed by itself, since one that was killed did not know."""
+        status = self.status
+        if status is not None and status < 0:
+            return f"was ended by signal {-status} (its log: {self.log})"
+        return f"ended with status {status}" + (f": {self.last_words()}" if status else f" (its log: {self.log})")
+
     def ask_to_stop(self) -> None:
         if self.status is None:
             self._started().terminate()

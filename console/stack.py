@@ -208,7 +208,7 @@ class Stack:
 
     # -- afterwards --------------------------------------------------------------------------------------------------
     def _ended(self, child: Child) -> None:
-        says = f"the {child.name} ended with status {child.status}: {child.last_words()}"
+        says = f"the {child.name} {child.how_it_ended()}"
         if child.name not in {"worker", "starter"}:
             raise ConfigurationRefused(f"{says}; without it nothing goes on")
         if child.status == CONFIGURATION:

@@ -56,6 +56,21 @@ def test_its_last_words_are_those_of_this_start(tmp_path: Path) -> None:
     assert again.last_words().startswith("it printed nothing")
 
 
+@pytest.mark.parametrize(
+    ("end", "says"),
+    [
+        ("signal.raise_signal(signal.SIGKILL)", "was ended by signal 9 (its log: {log})"),
+        ("exit(0)", "ended with status 0 (its log: {log})"),
+        ("exit('leadproof: the port is taken')", "ended with status 1: the port is taken"),
+    ],
+)
+def test_its_last_words_are_quoted_where_it_failed_by_itself(tmp_path: Path, end: str, says: str) -> None:
+    one = child(tmp_path, f"import signal; print('PlannerFailed: of another matter'); {end}")
+    one.start()
+    one._started().wait(10)
+    assert one.how_it_ended() == says.format(log=one.log)
+
+
 def test_pauses_double_until_it_has_run_steadily(tmp_path: Path) -> None:
     one = child(tmp_path, "")
     one.start()
