@@ -122,6 +122,7 @@ FAULTS = [
     ("due_hours = 4", "due_hours = 0", "due_hours = 0", "greater than 0"),
     ("clear_stage = 60", "clear_stage = 33", "clear_stage = 33", "33 days, less than the 75 hours in which website retries and the 30 days of human_rerun_days"),
     ("clear_stage = 60\n", "", "[retention.keys_days]", "does not say how long keys of clear_stage"),
+    ("clear_stage = 60", "clear_stage = true", "clear_stage = true", "should be a valid number"),
     ("clear_stage = 60", "cleaning = 60", "cleaning = 60", "'cleaning' in retention.keys_days"),
 ]  # fmt: skip
 
