@@ -64,8 +64,8 @@ def test_a_fault_of_ours_keeps_its_traceback() -> None:
         ),
         (TemporalUnavailable("Temporal did not answer within 2 s"), "Temporal did not answer within 2 s"),
         (
-            PermissionError(errno.EACCES, "Permission denied", "/root/data"),
-            "/root/data cannot be used: Permission denied",
+            PermissionError(errno.EACCES, "Permission denied", "/srv/data"),
+            "/srv/data cannot be used: Permission denied",
         ),
     ],
 )

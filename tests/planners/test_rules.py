@@ -1,11 +1,10 @@
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
-from leadproof.domain.events import Lead, LeadSnapshot, Outcome
+from leadproof.domain.events import LeadSnapshot
 from leadproof.domain.guard import guard
 from leadproof.domain.plan import Action, ActionKind, Evidence, Plan, TargetObject, Verdict
 from leadproof.domain.policy import Policy, Rule
@@ -14,34 +13,14 @@ from leadproof.domain.records import FoundRecord
 from leadproof.planners.rules import RulesPlanner
 from leadproof.ports import Planner
 from tests.domain.samples import policy, shipped, snapshot
+from tests.planners.samples import a_lead
 
 PLANNER: Planner = RulesPlanner()
 DEFAULT = parse_policy(shipped("default_policy.toml"))
 
 
-def lead(source: str) -> Lead:
-    moment = datetime(2026, 11, 30, tzinfo=UTC)
-    return Lead(
-        event_key="e",
-        tenant="t",
-        environment="dev",
-        source_system=source,
-        source_record_id="123",
-        event_kind="contact.creation",
-        occurrence=None,
-        occurred_at=moment,
-        fingerprint="f",
-        lead={"lead": {}, "extra": {}},
-        policy_version="1",
-        outcome=Outcome.WORKING,
-        workflow_id="lead:e",
-        first_seen_at=moment,
-        last_seen_at=moment,
-    )
-
-
 def planned(read: LeadSnapshot, by: Policy = DEFAULT) -> Plan:
-    return PLANNER.plan(lead(read.source_system), read, by)[0]
+    return PLANNER.plan(a_lead(read.source_system), read, by)[0]
 
 
 def only(read: LeadSnapshot, by: Policy = DEFAULT) -> Action:
@@ -220,9 +199,9 @@ def test_the_same_lead_gets_the_same_plan_and_says_who_planned() -> None:
     read = snapshot("website", message="hi", email="a@acme.example")
     shuffled = read.model_copy(update={"fields": dict(reversed(read.fields.items()))})
 
-    plan, info = PLANNER.plan(lead("website"), read, DEFAULT)
+    plan, info = PLANNER.plan(a_lead("website"), read, DEFAULT)
 
-    assert PLANNER.plan(lead("website"), shuffled, DEFAULT)[0].model_dump_json() == plan.model_dump_json()
+    assert PLANNER.plan(a_lead("website"), shuffled, DEFAULT)[0].model_dump_json() == plan.model_dump_json()
     assert (info.kind, info.policy_digest, info.model) == ("rules", DEFAULT.digest, None)
     assert PLANNER.kind == "rules"
 
