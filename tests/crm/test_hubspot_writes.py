@@ -140,8 +140,9 @@ def test_an_address_that_another_record_holds_is_to_be_read_first(
     answer = crm.write(creation(email=EMAIL) if creates else update(other, email=EMAIL))
     assert (answer.outcome, answer.read_first) == (AnswerClass.REFUSES_THIS, True)
     assert answer.provider_record_id is None
-    assert "example.com" not in answer.model_dump_json()
-    assert holder not in answer.model_dump_json()
+    told = answer.model_copy(update={"correlation_id": None}).model_dump_json()  # whose digits are chance
+    assert "example.com" not in told
+    assert holder not in told
 
 
 def test_a_row_of_a_batch_that_fails_is_no_success(crm: HubSpotCrm, sandbox: Control) -> None:
