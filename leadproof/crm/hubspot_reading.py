@@ -127,7 +127,7 @@ class Reader:
         try:
             results: Any = exchange.value
             hits = [str(hit.id) for hit in results.results if hit.id and _holds(hit.properties, value)]
-        except Exception as error:
+        except Exception as error:  # the models promise nothing about a body that is not what it should be
             return _unknown(f"the search's answer could not be used ({type(error).__name__})")
         reads = [self._by_key(hit, None, fields, deadline, history=history) for hit in dict.fromkeys(hits)]
         return _together(reads)

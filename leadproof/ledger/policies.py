@@ -29,15 +29,6 @@ class Policies(Store):
         """
         self._write(lambda tx: self._load(tx, policy))
 
-    def check_policy(self, policy: Policy) -> None:
-        """Ask whether `load_policy` would take it, and keep nothing.
-
-        Raises:
-            PolicyRefused: as for `load_policy`.
-        """
-        for fault in self.policy_faults(policy):
-            raise fault
-
     def policy_text(self, version: str) -> str | None:
         """The text of a version, byte for byte as it was loaded."""
         text: str | None = self._read(lambda tx: tx.value(select(POLICY.c.body).where(POLICY.c.version == version)))
