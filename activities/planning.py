@@ -15,7 +15,7 @@ from activities.paid import PaidPlans
 from activities.views import Views
 from leadproof.domain.errors import MalformedPlan, PlannerRefused, PlannerUnavailable
 from leadproof.domain.escalation import asks_stronger, begins_stronger
-from leadproof.domain.events import Lead, LeadSnapshot
+from leadproof.domain.events import Lead, LeadSnapshot, Outcome
 from leadproof.domain.field_catalog import specs_for
 from leadproof.domain.guard import guard
 from leadproof.domain.mutation import FOR_A_PERSON_ALONE, Reason, RecordRef
@@ -75,7 +75,7 @@ class PlanningActivities:
         plan = self._ledger.plan_of(lead.event_key, lead.policy_version)
         if plan is not None or lead.outcome.final or command.snapshot is None:
             return self._views.book(command.event_key).model_copy(update={"plan": self._views.plan(plan)})
-        asked = self._ledger.review_of(lead.event_key)
+        asked = self._ledger.review_of(lead.event_key) if lead.outcome is Outcome.REVIEW else None
         if asked is not None and asked.reason in FOR_A_PERSON_ALONE:
             return self._views.book(command.event_key)  # a run that begins anew is no answer to an open question
         policy = self._rulebook.policy(lead.policy_version)

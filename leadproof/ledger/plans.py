@@ -86,7 +86,7 @@ def _record(tx: Transaction, plan: RecordedPlan, mutations: Sequence[Mutation]) 
         return RecordedResult(plan=standing, mutations=mutations_of(tx, plan.event_key), closed=closed)
     if lead.outcome.final:
         return RecordedResult(plan=None, closed=lead.outcome)
-    asked = open_item(tx, plan.event_key)
+    asked = open_item(tx, plan.event_key) if lead.outcome is Outcome.REVIEW else None
     if asked is not None and asked.reason in FOR_A_PERSON_ALONE:
         return RecordedResult(plan=None)
     tx.run(insert(LEAD_PLAN), of_plan(plan))
