@@ -231,6 +231,7 @@ def _request(mutation: Mutation, *, record: FoundRecord | None) -> WriteRequest:
         fields=intent.fields,
         marker=mutation.mutation_key,
         sets_external_id=not linked,
+        unmodified_since=record.changed_at if record is not None else None,
     )
 
 

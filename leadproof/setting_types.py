@@ -7,12 +7,16 @@ from typing import Annotated, Final
 
 from pydantic import AfterValidator, Field, SecretStr
 
+from leadproof.domain.errors import MalformedValue
+from leadproof.domain.salesforce_ids import salesforce_id
+
 _HOST: Final = r"(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])"
 _PATH: Final = r"[!-\"$->@-\[\]-~]*"  # visible ASCII without ? # and a backslash
 _ADDRESS: Final = re.compile(rf"https?://{_HOST}(?::(?P<port>[0-9]{{1,5}}))?(?:/{_PATH})?")
 _HOST_AND_PORT: Final = re.compile(rf"{_HOST}:(?P<port>[0-9]{{1,5}})")
 _VISIBLE: Final = re.compile(r"[!-~]+")
 _PROPERTY: Final = re.compile(r"[a-z][a-z0-9_]{0,99}")
+_PATH_SECRET: Final = re.compile(r"[A-Za-z0-9_-]{20,200}")
 _HUBSPOTS_OWN: Final = ("hs_", "hubspot_")
 _LARGEST_PORT: Final = 65_535
 
@@ -84,3 +88,33 @@ TokenName = Annotated[
 
 PropertyName = Annotated[str, AfterValidator(_property)]
 """A property that we have in HubSpot."""
+
+
+def _of_a_path(secret: SecretStr) -> SecretStr:
+    if _PATH_SECRET.fullmatch(secret.get_secret_value()) is None:
+        raise ValueError("a path secret has 20 to 200 letters, digits, `-` and `_`")
+    return secret
+
+
+def _organization(text: str) -> str:
+    try:
+        return salesforce_id(text, prefix="00D")
+    except MalformedValue:
+        raise ValueError("it is an organization's id: 15 or 18 characters that begin with 00D") from None
+
+
+OrganizationId = Annotated[str, AfterValidator(_organization)]
+"""Of a Salesforce org, in its 18 characters."""
+
+ApiVersion = Annotated[str, _matching(r"[1-9][0-9]\.0", "it is a version as in 62.0")]
+FieldName = Annotated[
+    str,
+    _matching(
+        r"[A-Za-z](?:_?[A-Za-z0-9])*__c",
+        "a custom field's API name has letters, digits and single underscores, and ends with `__c`",
+    ),
+]
+"""A custom field that we have in Salesforce."""
+
+PathSecret = Annotated[SecretStr, AfterValidator(_of_a_path)]
+"""The last part of an address that only its caller knows."""

@@ -16,9 +16,13 @@ from leadproof.domain.environment import SHADOW, is_shadow
 from leadproof.domain.errors import ConfigurationRefused
 from leadproof.setting_types import (
     AccountId,
+    ApiVersion,
+    FieldName,
     HeaderSecret,
     HostAndPort,
     NamespaceName,
+    OrganizationId,
+    PathSecret,
     PropertyName,
     Seconds,
     TokenName,
@@ -113,6 +117,39 @@ class Settings(BaseModel):
     hubspot_marker_property: PropertyName = Field(
         default="leadproof_effect", description="HubSpot property that holds the effect marker; it must keep history"
     )
+    salesforce_url: Url | None = Field(
+        default=None, description="My Domain address of the one Salesforce org served: `https://NAME.my.salesforce.com`"
+    )
+    salesforce_org_id: OrganizationId | None = Field(
+        default=None, description="id of the one Salesforce org served (15 or 18 characters, begins with `00D`)"
+    )
+    salesforce_client_id: HeaderSecret | None = Field(
+        default=None, description="consumer key of our External Client App"
+    )
+    salesforce_client_secret: SecretStr | None = Field(
+        default=None, description="its consumer secret: signs in by client credentials"
+    )
+    salesforce_username: str | None = Field(
+        default=None, description="user name of the integration user: signs in by JWT bearer, with the key below"
+    )
+    salesforce_private_key: Path | None = Field(
+        default=None, description="path of the PEM file with the private key that signs the JWT"
+    )
+    salesforce_audience: Url = Field(
+        default="https://login.salesforce.com",
+        description="audience of the JWT; for a sandbox org `https://test.salesforce.com`",
+    )
+    salesforce_api_version: ApiVersion = Field(default="62.0", description="version of Salesforce's REST API")
+    salesforce_external_id_field: FieldName = Field(
+        default="Leadproof_External_Id__c", description="unique, case-sensitive external-id field that holds ours"
+    )
+    salesforce_marker_field: FieldName = Field(
+        default="Leadproof_Effect__c", description="Salesforce field that holds the effect marker; history tracking on"
+    )
+    salesforce_path_secrets: tuple[PathSecret, ...] = Field(
+        default=(),
+        description="secrets of which one ends the address that outbound messages are sent to, comma-separated",
+    )
     anthropic_api_key: HeaderSecret | None = Field(
         default=None,
         description="key with which Claude is asked; with another provider a Bedrock API key or a Vertex access token",
@@ -166,7 +203,7 @@ class Settings(BaseModel):
                 raise ValueError(f"{other} and {token.name} are the same token; give each a text of its own")
         return tokens
 
-    @field_validator("hubspot_webhook_secrets", mode="before")
+    @field_validator("hubspot_webhook_secrets", "salesforce_path_secrets", mode="before")
     @classmethod
     def _secrets(cls, value: Any) -> Any:
         return _secret_list(value) if isinstance(value, str) else value
@@ -175,6 +212,8 @@ class Settings(BaseModel):
     def _two_properties(self) -> Self:
         if self.hubspot_external_id_property == self.hubspot_marker_property:
             raise ValueError("external id and effect marker need a HubSpot property each, and both name the same one")
+        if self.salesforce_external_id_field.casefold() == self.salesforce_marker_field.casefold():
+            raise ValueError("external id and effect marker need a Salesforce field each, and both name the same one")
         return self
 
     @field_validator("standard_secrets", mode="before")

@@ -8,6 +8,8 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
+from leadproof.domain.plan import TargetObject
+
 MARKER = "effect_marker"
 """Our name of the field that carries the effect marker; also its name in a record's history."""
 
@@ -114,6 +116,7 @@ class Description(BaseModel):
     """What a target says of itself, for checking a policy and a configuration before they are trusted.
 
     Attributes:
+        target_object: the object whose fields are described.
         fields: our field name to the target's definition; a field that the target does not have is not there.
         names: our field name to the target's own, whether the target has it or not.
     """
@@ -122,6 +125,7 @@ class Description(BaseModel):
 
     system: str
     account: str
+    target_object: TargetObject = TargetObject.CONTACT
     owners: tuple[OwnerDescription, ...]
     fields: dict[str, FieldDescription]
     names: dict[str, str] = {}

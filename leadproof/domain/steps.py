@@ -24,6 +24,8 @@ class WriteRequest(BaseModel):
         fields: our field name to intended value, normalised.
         marker: the mutation key, stamped with the write.
         sets_external_id: give the record our external id with this write.
+        unmodified_since: when the record was last changed, as the check just read it; a target that takes a
+            precondition refuses the write where it was changed since. `None`: the check was left out, or did not tell.
     """
 
     model_config = _FROZEN
@@ -33,6 +35,7 @@ class WriteRequest(BaseModel):
     fields: dict[str, Any]
     marker: str
     sets_external_id: bool
+    unmodified_since: datetime | None = None
 
 
 class AdmissionKind(StrEnum):
