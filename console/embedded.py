@@ -13,6 +13,9 @@ PORTAL_ID = "62515"
 APP_ID = "54321"
 """The sandbox's account and app; HubSpot's own documentation uses them."""
 
+ORGANIZATION_ID = "00Dxx0000001gPLEAY"
+"""The sandbox's Salesforce org."""
+
 STANDARD_SOURCE = "website"
 """The generic source that the embedded policy knows."""
 
@@ -38,6 +41,7 @@ class Secrets:
     api_token: str
     decision_key: str
     standard: dict[str, str]
+    salesforce_path: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +70,7 @@ class Addresses:
 def secrets_of(settings: Settings, data_dir: DataDir) -> Secrets:
     """The secrets that the environment sets; where it sets none, those that the directory keeps."""
     hubspot, tokens, standard = settings.hubspot_webhook_secrets, settings.api_tokens, settings.standard_secrets
+    paths = settings.salesforce_path_secrets
     return Secrets(
         hubspot=hubspot[0].get_secret_value() if hubspot else data_dir.kept_secret("hubspot"),
         api_token=max(tokens, key=lambda token: len(token.rights)).token.get_secret_value()
@@ -77,6 +82,7 @@ def secrets_of(settings: Settings, data_dir: DataDir) -> Secrets:
         standard={name: secrets[0].get_secret_value() for name, secrets in standard.items()}
         if standard
         else {STANDARD_SOURCE: data_dir.kept_secret(f"standard_{STANDARD_SOURCE}", prefix="whsec_")},
+        salesforce_path=paths[0].get_secret_value() if paths else data_dir.kept_secret("salesforce_path"),
     )
 
 
@@ -115,7 +121,14 @@ def variables(
         chosen["hubspot_webhook_secrets"] = secrets.hubspot
     if not settings.standard_secrets:
         chosen["standard_secrets"] = ";".join(f"{name}={secret}" for name, secret in secrets.standard.items())
+    if not settings.salesforce_path_secrets:
+        chosen["salesforce_path_secrets"] = secrets.salesforce_path
     if addresses.sandbox is not None:
+        chosen["salesforce_url"] = addresses.sandbox
+        chosen["salesforce_org_id"] = ORGANIZATION_ID
+        chosen["salesforce_client_id"] = SANDBOX_TOKEN
+        chosen["salesforce_client_secret"] = SANDBOX_TOKEN
+        chosen["salesforce_username"] = ""  # the secret signs in, not somebody's key
         chosen["hubspot_token"] = SANDBOX_TOKEN
         chosen["hubspot_base_url"] = f"{addresses.sandbox}/hubspot"
         chosen["hubspot_portal_id"] = PORTAL_ID
@@ -150,7 +163,7 @@ def as_json(addresses: Addresses, secrets: Secrets, worker_pids: list[int]) -> d
         "secrets": {
             "hubspot": secrets.hubspot,
             "api_token": secrets.api_token,
-            "salesforce_path": None,  # no Salesforce source in this version
+            "salesforce_path": secrets.salesforce_path,
             "standard": secrets.standard,
         },
     }

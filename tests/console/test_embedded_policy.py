@@ -20,7 +20,13 @@ from leadproof.domain.policy_text import parse_policy
 from leadproof.settings import Settings, load
 from tests.domain.samples import shipped
 
-SECRETS = Secrets(hubspot="h", api_token="t", decision_key="d", standard={"website": "whsec_"})
+SECRETS = Secrets(
+    hubspot="h",
+    api_token="t",
+    decision_key="d",
+    standard={"website": "whsec_"},
+    salesforce_path="path-secret-of-stack",
+)
 
 
 def variables(tmp_path: Path, sandbox: int | None, **environment: str) -> Settings:
@@ -67,6 +73,21 @@ def test_a_stack_with_a_sandbox_asks_nobody_else(tmp_path: Path) -> None:
     assert settings.anthropic_api_key.get_secret_value() == "sandbox"
     asked = (settings.anthropic_provider, settings.anthropic_base_url)
     assert asked == ("anthropic", "http://127.0.0.1:8090/anthropic")
+
+
+def test_a_stack_with_a_sandbox_writes_to_no_org_of_the_environment(tmp_path: Path) -> None:
+    real = {
+        "SALESFORCE_URL": "https://acme.my.salesforce.com",
+        "SALESFORCE_ORG_ID": "00Dxx0000001gPMEAY",
+        "SALESFORCE_CLIENT_SECRET": "a-real-secret",
+        "SALESFORCE_USERNAME": "integration@acme.example",
+    }
+    settings = variables(tmp_path, 8090, **real)
+    assert (settings.salesforce_url, settings.salesforce_org_id) == ("http://127.0.0.1:8090", "00Dxx0000001gPLEAY")
+    assert settings.salesforce_client_secret is not None
+    assert settings.salesforce_client_secret.get_secret_value() == "sandbox"
+    assert settings.salesforce_username is None
+    assert variables(tmp_path, None, **real).salesforce_url == "https://acme.my.salesforce.com"
 
 
 def test_a_stack_without_a_sandbox_asks_whom_the_environment_names(tmp_path: Path) -> None:
