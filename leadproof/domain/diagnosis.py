@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict
 
 from leadproof.domain import records
 from leadproof.domain.fields import FieldType
+from leadproof.domain.plan import TargetObject
 
 _FROZEN = ConfigDict(frozen=True, defer_build=True)
 
@@ -35,16 +36,19 @@ class FieldState(BaseModel):
         name: the target's own name of it, as the settings say.
         kind: the target's word for its type; empty where there is none.
         text: it holds one line of text.
+        case_sensitive: values that differ in case only are different ones; `None` where the target does not tell.
     """
 
     model_config = _FROZEN
 
     field: OurField
+    target_object: TargetObject = TargetObject.CONTACT
     name: str
     presence: FieldPresence
     kind: str = ""
     text: bool = False
     unique: bool = False
+    case_sensitive: bool | None = None
     writable: bool = False
     keeps_history: bool = False
 
@@ -62,6 +66,7 @@ class WantedField(BaseModel):
     model_config = _FROZEN
 
     field: str
+    target_object: TargetObject = TargetObject.CONTACT
     name: str
     type: FieldType
     options: tuple[str, ...] = ()
@@ -102,6 +107,24 @@ class Permissions(BaseModel):
     def lacking(self, wanted: tuple[str, ...]) -> list[str]:
         """Those of `wanted` that are not granted; none where the target does not tell."""
         return [] if self.granted is None else [name for name in wanted if name not in self.granted]
+
+
+class Remark(BaseModel):
+    """Something further that only this target can tell.
+
+    Attributes:
+        check: what was looked at, in one word.
+        says: what was found, in one sentence without a full stop.
+        do: what to do about it; `None` where all is well.
+        fatal: nothing works before it is done.
+    """
+
+    model_config = _FROZEN
+
+    check: str
+    says: str
+    do: str | None = None
+    fatal: bool = False
 
 
 class ServerTime(BaseModel):

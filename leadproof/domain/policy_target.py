@@ -1,4 +1,7 @@
-"""What must be true of a policy against what a target says of itself."""
+"""What must be true of a policy against what a target says of itself.
+
+A target describes one object at a time, and is held against the actions and rules on that object.
+"""
 
 from __future__ import annotations
 
@@ -8,17 +11,28 @@ from typing import Final
 from leadproof.domain.diagnosis import WantedField
 from leadproof.domain.field_catalog import LIFECYCLE_STAGE, specs_for
 from leadproof.domain.fields import FieldType
+from leadproof.domain.plan import TargetObject
 from leadproof.domain.policy import Policy
 from leadproof.domain.policy_conditions import Fault
-from leadproof.domain.records import Description
+from leadproof.domain.records import Description, FieldDescription
 
 _MOST_OWNERS: Final = 20
+_RECORDS: Final = frozenset({TargetObject.CONTACT, TargetObject.LEAD})
+
+
+def objects_of(policy: Policy, system: str) -> tuple[TargetObject, ...]:
+    """The objects of a target that the policy acts on, and those of its records from which leads come.
+
+    An event kind of a CRM begins with the object that it is about (`contact.creation`).
+    """
+    acted_on = [permission.object for permission in policy.actions if permission.target == system]
+    named = {event.kind.partition(".")[0] for event in policy.events if event.source == system}
+    return tuple(dict.fromkeys([*acted_on, *sorted(_RECORDS & named)]))
 
 
 def against(policy: Policy, description: Description) -> Iterator[Fault]:
-    """Every fault of a policy against one target; none where the policy does not name the target."""
-    system = description.system
-    if system in policy.targets:
+    """Every fault of a policy against one object of a target; none where the policy does not name the target."""
+    if description.system in policy.targets:
         yield from _owners(policy, description)
         yield from (fault for fault, _ in missing(policy, description))
         yield from _fields(policy, description)
@@ -48,49 +62,68 @@ def _active_owners(description: Description) -> str:
     return f"active are {', '.join(ids[:_MOST_OWNERS])}{more}"
 
 
-def _fields(policy: Policy, description: Description) -> Iterator[Fault]:
-    system = description.system
+def _named(policy: Policy, description: Description) -> Iterator[tuple[tuple[str | int, ...], str]]:
+    """Where an action on this object names which field."""
     for position, permission in enumerate(policy.actions):
-        for part in ("fields", "compare_also") if permission.target == system else ():
-            for index, field in enumerate(getattr(permission, part)):
-                found = description.fields.get(field)
-                if found is not None and part == "fields" and not found.writable:
-                    yield Fault(("actions", position, part, index), f"{system} does not let us write {field!r}")
+        if (permission.target, permission.object) == (description.system, description.target_object):
+            for part in ("fields", "compare_also"):
+                for index, field in enumerate(getattr(permission, part)):
+                    yield ("actions", position, part, index), field
+
+
+def _concerns(policy: Policy, description: Description, field: str) -> bool:
+    """Whether what the policy says of a field of the target is said of this object: an action on it names the field,
+    or no action on any object does."""
+    naming = {
+        permission.object
+        for permission in policy.actions
+        if permission.target == description.system and field in (*permission.fields, *permission.compare_also)
+    }
+    return not naming or description.target_object in naming
+
+
+def _fields(policy: Policy, description: Description) -> Iterator[Fault]:
+    for path, field in _named(policy, description):
+        found = description.fields.get(field)
+        if found is not None and "fields" in path and not found.writable:
+            yield Fault(path, f"{description.system} does not let us write {field!r}")
 
 
 def missing(policy: Policy, description: Description) -> Iterator[tuple[Fault, WantedField]]:
-    """The fields that the policy's actions name and the target lacks, each where the policy names it first."""
+    """The fields that the policy's actions name and the object lacks, each where the policy names it first."""
     system = description.system
     specs, listed = specs_for(policy, system), policy.values.get(system, {})
     told: set[str] = set()
-    for position, permission in enumerate(policy.actions):
-        for part in ("fields", "compare_also") if permission.target == system else ():
-            for index, field in enumerate(getattr(permission, part)):
-                if field in description.fields or field in told:
-                    continue
-                told.add(field)
-                choice = specs[field].type in {FieldType.PICKLIST, FieldType.MULTI_PICKLIST}
-                wanted = WantedField(
-                    field=field,
-                    name=description.names.get(field, field),
-                    type=specs[field].type,
-                    options=listed.get(field, ()) if choice else (),
-                )
-                named = f"{wanted.name} (the field {field!r})" if wanted.name != field else wanted.name
-                why = (
-                    f"{system} has no {permission.object} property {named}; make it as {wanted.kind}, "
-                    "or take the field out of the policy"
-                )
-                yield Fault(("actions", position, part, index), why), wanted
+    for path, field in _named(policy, description):
+        if field in description.fields or field in told:
+            continue
+        told.add(field)
+        choice = specs[field].type in {FieldType.PICKLIST, FieldType.MULTI_PICKLIST}
+        wanted = WantedField(
+            field=field,
+            target_object=description.target_object,
+            name=description.names.get(field, field),
+            type=specs[field].type,
+            options=listed.get(field, ()) if choice else (),
+        )
+        named = f"{wanted.name} (the field {field!r})" if wanted.name != field else wanted.name
+        why = (
+            f"{system} has no {wanted.target_object} property {named}; make it as {wanted.kind}, "
+            "or take the field out of the policy"
+        )
+        yield Fault(path, why), wanted
 
 
 def _stages(policy: Policy, description: Description) -> Iterator[Fault]:
     system = description.system
-    order = _options(description, LIFECYCLE_STAGE)
+    found = description.fields.get(LIFECYCLE_STAGE)
+    if found is None or not _concerns(policy, description, LIFECYCLE_STAGE):
+        return
+    order = found.options
     stages = policy.stages.get(system, ())
     for index, stage in enumerate(stages):
         if order and stage not in order:
-            yield Fault(("stages", system, index), f"{system} has no stage {stage!r}")
+            yield Fault(("stages", system, index), f"{system} has no stage {stage!r}{_meant(found, stage)}")
     known = [stage for stage in stages if stage in order]
     if known != sorted(known, key=order.index):
         yield Fault(("stages", system), f"the stages of {system} stand in another order there: {', '.join(order)}")
@@ -100,20 +133,29 @@ def _values(policy: Policy, description: Description) -> Iterator[Fault]:
     system = description.system
     specs = specs_for(policy, system)
     for field, listed in policy.values.get(system, {}).items():
-        options = _options(description, field)
+        found = description.fields.get(field)
+        if found is None or not _concerns(policy, description, field):
+            continue
         for index, value in enumerate(listed):
-            if options and value not in options:
-                yield Fault(("values", system, field, index), f"{system} has no option {value!r} for {field!r}")
+            if found.options and value not in found.options:
+                yield Fault(("values", system, field, index), _no_option(system, field, found, value))
     for position, rule in enumerate(policy.rules):
-        for field, value in rule.fields.items() if rule.target == system else ():
-            options = _options(description, field)
-            if options and specs[field].type is FieldType.PICKLIST and value not in options:
-                yield Fault(
-                    ("rules", position, "fields", field),
-                    f"the rule {rule.name!r}: {system} has no option {value!r} for {field!r}",
-                )
+        if (rule.target, rule.object) != (system, description.target_object):
+            continue
+        for field, value in rule.fields.items():
+            found = description.fields.get(field)
+            if found is None or not found.options or specs[field].type is not FieldType.PICKLIST:
+                continue
+            if value not in found.options:
+                why = f"the rule {rule.name!r}: {_no_option(system, field, found, value)}"
+                yield Fault(("rules", position, "fields", field), why)
 
 
-def _options(description: Description, field: str) -> tuple[str, ...]:
-    found = description.fields.get(field)
-    return found.options if found is not None else ()
+def _no_option(system: str, field: str, found: FieldDescription, value: object) -> str:
+    return f"{system} has no option {value!r} for {field!r}{_meant(found, value)}"
+
+
+def _meant(found: FieldDescription, value: object) -> str:
+    """Where somebody wrote what people see: the value that stands behind it."""
+    behind = found.labels.get(value) if isinstance(value, str) else None
+    return f": that is a label, and the value is {behind!r}" if behind is not None else ""

@@ -119,7 +119,7 @@ def check_against(policy: Policy, description: Description) -> None:
     target's, and fields that the target does not have or does not let us write.
 
     Args:
-        description: of one target; a policy that does not name it has nothing to compare.
+        description: of one object of one target; a policy that does not name the target has nothing to compare.
 
     Raises:
         PolicyRefused: the first fault in the text, with its line.
@@ -129,9 +129,11 @@ def check_against(policy: Policy, description: Description) -> None:
         raise faults[0]
 
 
-def faults_against(policy: Policy, description: Description) -> tuple[PolicyRefused, ...]:
-    """Every fault that `check_against` finds, in the order of the text."""
-    return in_order(policy_target.against(policy, description), policy.text)
+def faults_against(policy: Policy, *descriptions: Description) -> tuple[PolicyRefused, ...]:
+    """Every fault that `check_against` finds, in the order of the text; what several objects of one target say alike
+    is said once."""
+    found = (fault for description in descriptions for fault in policy_target.against(policy, description))
+    return in_order(found, policy.text)
 
 
 def in_order(faults: Iterable[Fault], text: str) -> tuple[PolicyRefused, ...]:

@@ -98,6 +98,7 @@ class FieldDescription(BaseModel):
 
     Attributes:
         options: allowed values in the target's order; empty where it lists none (owners).
+        labels: what people see instead of a value, to that value; only where the two differ.
         unique: the target refuses a second record with the same value.
         keeps_history: the target keeps who set which value when.
         writable: the API may set it.
@@ -107,6 +108,7 @@ class FieldDescription(BaseModel):
 
     name: str
     options: tuple[str, ...] = ()
+    labels: dict[str, str] = {}
     unique: bool = False
     keeps_history: bool = False
     writable: bool = True

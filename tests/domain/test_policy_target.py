@@ -5,8 +5,9 @@ from typing import Any
 import pytest
 
 from leadproof.domain.errors import PolicyRefused
-from leadproof.domain.policy_target import missing
-from leadproof.domain.policy_text import check_against, parse_policy
+from leadproof.domain.plan import TargetObject
+from leadproof.domain.policy_target import missing, objects_of
+from leadproof.domain.policy_text import check_against, faults_against, parse_policy
 from leadproof.domain.records import Description, FieldDescription, OwnerDescription
 from tests.domain.samples import POLICY, changed, line_of, policy
 
@@ -133,3 +134,103 @@ def test_a_field_that_is_only_compared_need_not_be_writable() -> None:
 
 def test_a_field_without_listed_options_takes_any_value() -> None:
     check_against(policy(), described(lead_status={"options": ()}, lifecycle_stage={"options": ()}))
+
+
+# -- a target with several objects -------------------------------------------------------------------------------------
+TWO_OBJECTS = (
+    changed(
+        '[[rule]]\nname = "rest"',
+        """
+[[event]]
+source = "salesforce"
+kind = "contact.saved"
+scopes = [{ from = 2026-01-01T00:00:00Z, scope = "event" }]
+
+[target.salesforce]
+apply_lag_seconds = 120
+apply_lag_source = "assumed"
+
+[owners.salesforce]
+inbound = "00G5e000000AbcdEAC"
+
+[values.salesforce]
+lead_status = ["New", "Open - Not Contacted"]
+disqualification_reason = ["No budget"]
+
+[[action]]
+kind = "create"
+target = "salesforce"
+object = "lead"
+fields = ["lead_status", "company", "owner"]
+
+[[action]]
+kind = "update"
+target = "salesforce"
+object = "contact"
+fields = ["title", "website"]
+
+[[rule]]
+name = "to salesforce"
+when = { source = "hubspot" }
+action = "create"
+target = "salesforce"
+object = "lead"
+fields = { lead_status = "New" }
+
+[[rule]]
+name = "rest"
+""".rstrip(),
+    )
+    .replace("create = 60\n", "create = 60\nupdate = 60\n")
+    .replace("website = 75\n", "website = 75\nsalesforce = 24\n")
+)
+STATUS = FieldDescription(
+    name="Status", options=("Open - Not Contacted", "New__c"), labels={"New": "New__c", "Fresh": "New__c"}
+)
+
+
+def salesforce(target_object: TargetObject, *names: str, **fields: FieldDescription) -> Description:
+    return Description(
+        system="salesforce",
+        account="00Dxx0000001gPLEAY",
+        target_object=target_object,
+        owners=(OwnerDescription(owner_id="00G5e000000AbcdEAC", active=False, queue=True),),
+        fields={**{name: FieldDescription(name=name.title()) for name in names}, **fields},
+        names={name: name.title() for name in ("company", "title", "website")},
+    )
+
+
+def test_the_objects_of_a_target_are_those_of_its_actions_and_its_leads() -> None:
+    two = parse_policy(TWO_OBJECTS)
+
+    assert objects_of(two, "salesforce") == ("lead", "contact")
+    assert objects_of(two, "hubspot") == ("contact",)
+    assert objects_of(two, "gohighlevel") == ()
+
+
+def test_an_object_is_held_against_its_own_actions_and_rules_only() -> None:
+    two = parse_policy(TWO_OBJECTS)
+    lead = salesforce(TargetObject.LEAD, "owner", lead_status=STATUS)
+    contact = salesforce(TargetObject.CONTACT, "title", lead_status=FieldDescription(name="X", options=("other",)))
+
+    told = [fault.why for fault in faults_against(two, lead, contact)]
+
+    assert sorted(told) == [
+        "salesforce has no contact property Website (the field 'website'); make it as one that holds a text, "
+        "or take the field out of the policy",
+        "salesforce has no lead property Company (the field 'company'); make it as one that holds a text, "
+        "or take the field out of the policy",
+        "salesforce has no option 'New' for 'lead_status': that is a label, and the value is 'New__c'",
+        "the owner 00G5e000000AbcdEAC (inbound) is not active in salesforce; it has no active one",
+        "the rule 'to salesforce': salesforce has no option 'New' for 'lead_status': that is a label, and the value "
+        "is 'New__c'",
+    ]
+    assert [wanted.target_object for _, wanted in missing(two, contact)] == [TargetObject.CONTACT]
+
+
+def test_values_of_a_field_that_no_action_names_are_held_against_every_object_that_has_it() -> None:
+    two = parse_policy(TWO_OBJECTS)
+    reason = FieldDescription(name="Reason__c", options=("no_budget",), labels={"No budget": "no_budget"})
+    contact = salesforce(TargetObject.CONTACT, "title", "website", disqualification_reason=reason)
+
+    assert any("the value is 'no_budget'" in fault.why for fault in faults_against(two, contact))
