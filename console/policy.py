@@ -143,7 +143,7 @@ def _target_faults(policy: Policy) -> Iterator[PolicyRefused]:
         yield refused
         return
     for crm in crms.values():
-        yield from faults_against(policy, compose.described(settings, crm))
+        yield from faults_against(policy, *compose.described(settings, policy, crm))
 
 
 def _ledger_faults(policy: Policy) -> tuple[PolicyRefused, ...]:

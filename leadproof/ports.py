@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from typing import Any, Protocol
 
 from leadproof.domain.candidates import Candidate
-from leadproof.domain.diagnosis import FieldPresence, FieldState, Opened, OurField, Permissions, WantedField
+from leadproof.domain.diagnosis import FieldPresence, FieldState, Opened, OurField, Permissions, Remark, WantedField
 from leadproof.domain.events import Lead, LeadSnapshot, Outcome
 from leadproof.domain.mutation import Answer, Attempt, Mutation, Reason, RecordRef, Status
 from leadproof.domain.plan import Plan, PlannerInfo, RecordedPlan
@@ -83,6 +83,14 @@ class Crm(Protocol):
         ...
 
 
+class ClosableCrm(Crm, Protocol):
+    """An adapter as it is made, for whoever has to end it again."""
+
+    def close(self) -> None:
+        """Close the idle connections."""
+        ...
+
+
 class CrmDiagnosis(Protocol):
     """What `leadproof doctor` asks of a CRM before it is trusted.
 
@@ -103,8 +111,16 @@ class CrmDiagnosis(Protocol):
         """The two fields that are ours, as the target defines them; one that is not there is listed as missing."""
         ...
 
+    def remarks(self) -> tuple[Remark, ...]:
+        """What only this target can tell; a question that is not answered is left out, or is a remark of its own."""
+        ...
+
     def presence_of(self, name: str) -> FieldPresence:
         """Whether there is a field of this name, the target's own."""
+        ...
+
+    def by_hand(self, field: FieldState | WantedField) -> str | None:
+        """How a person makes a field that `create_field` cannot make, in one sentence; `None` where it can."""
         ...
 
     def create_field(self, field: OurField | WantedField) -> None:

@@ -14,8 +14,11 @@ from starter import catch_up
 from starter.admission import source_fields
 from starter.catch_up import Admit, Report
 from starter.intake import Intake
-from workers.compose import HUBSPOT, hubspot_candidates, open_ledger, read_policy, watched_properties
+from workers.compose import SYSTEMS, open_ledger, read_policy, systems_of
 from workers.connect import connect
+from workers.systems.hubspot import NAME as HUBSPOT
+from workers.systems.hubspot import watched_properties
+from workers.systems.system import System
 
 CONNECT_SECONDS = 5.0
 
@@ -36,13 +39,15 @@ async def hubspot(
     """
     check_mode(settings)
     policy = read_policy(settings.policy)
+    system = SYSTEMS[HUBSPOT]
     if not any(kind.source == HUBSPOT for kind in policy.events):
         raise ConfigurationRefused("the policy acts on no event of HubSpot, so there is nothing to catch up on")
-    candidates = hubspot_candidates(settings, policy)
+    systems_of(policy)  # which refuses a source that is no target
+    candidates = system.candidates(settings, policy)
     try:
         ledger = open_ledger(settings)
         try:
-            account = await _account(candidates, settings)
+            account = await _account(system, candidates, settings)
             await catch_up.catch_up_hubspot(
                 candidates,
                 await _admit(settings, policy, ledger, dry_run=dry_run),
@@ -58,12 +63,9 @@ async def hubspot(
         candidates.close()
 
 
-async def _account(candidates: Candidates, settings: Settings) -> str:
-    account, expected = await asyncio.to_thread(candidates.account), settings.hubspot_portal_id
-    if expected is not None and account != expected:
-        raise ConfigurationRefused(
-            f"the HubSpot token opens account {account}, LEADPROOF_HUBSPOT_PORTAL_ID names {expected}"
-        )
+async def _account(system: System, candidates: Candidates, settings: Settings) -> str:
+    account = await asyncio.to_thread(candidates.account)
+    system.check_account(settings, account)
     return account
 
 

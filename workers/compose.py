@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from temporalio.client import Client
 
@@ -15,33 +15,28 @@ from activities.review import ReviewActivities
 from activities.source import SourceActivities
 from activities.sweep import SweepActivities
 from leadproof.clock import SystemClock
-from leadproof.crm.hubspot import HubSpotCrm
-from leadproof.crm.hubspot_candidates import HubSpotCandidates
-from leadproof.crm.hubspot_client import HubSpotClient
-from leadproof.crm.hubspot_diagnosis import HubSpotDiagnosis
-from leadproof.crm.hubspot_fields import HubSpotFields
-from leadproof.crm.hubspot_patience import PatientQuestions
 from leadproof.domain.diagnosis import OurField
 from leadproof.domain.environment import SHADOW
 from leadproof.domain.errors import ConfigurationRefused
 from leadproof.domain.plan import TargetObject
 from leadproof.domain.policy import Policy
+from leadproof.domain.policy_target import objects_of
 from leadproof.domain.policy_text import check_against, parse_policy
 from leadproof.domain.records import Description
 from leadproof.ledger.engine import connect
 from leadproof.ledger.schema import check
 from leadproof.ledger.store import SqlLedger
-from leadproof.ports import Candidates, Crm, CrmDiagnosis
+from leadproof.ports import Crm
 from leadproof.rulebook import Rulebook
 from leadproof.settings import Settings
 from leadproof.shadow import ReadOnly
 from workers.planners import planners_of
 from workers.runs import TemporalRuns, TemporalSenders
+from workers.systems.hubspot import HUBSPOT
+from workers.systems.system import System
 
-HUBSPOT = "hubspot"
-
-CONNECT_SECONDS, CALL_SECONDS = 5.0, 15.0
-"""Time-outs where no policy says."""
+SYSTEMS: Final[Mapping[str, System]] = {system.name: system for system in (HUBSPOT,)}
+"""The CRMs that there is an adapter for."""
 
 
 class Composition(NamedTuple):
@@ -82,101 +77,59 @@ def read_policy(path: Path) -> Policy:
     return parse_policy(text)
 
 
-def hubspot(settings: Settings, policy: Policy) -> HubSpotCrm:
-    """The HubSpot of the settings, with the fields and time-outs of the policy.
+def systems_of(policy: Policy) -> list[System]:
+    """The CRMs that the policy names as targets.
 
     Raises:
-        ConfigurationRefused: there is no access token.
+        ConfigurationRefused: it names a target that there is no adapter for, or acts on events of a CRM that is none
+            of its targets, so that nothing would say how a record is read there.
     """
-    target = policy.targets[HUBSPOT]
-    return HubSpotCrm(
-        token=_hubspot_token(settings),
-        base_url=settings.hubspot_base_url,
-        app_id=settings.hubspot_app_id,
-        fields=HubSpotFields(target.fields),
-        external_id_property=settings.hubspot_external_id_property,
-        marker_property=settings.hubspot_marker_property,
-        connect_timeout=target.connect_timeout_seconds,
-        call_timeout=target.call_timeout_seconds,
-    )
-
-
-def hubspot_diagnosis(settings: Settings, policy: Policy | None) -> CrmDiagnosis:
-    """The HubSpot of the settings under examination.
-
-    Args:
-        policy: for the time-outs; without one that has HubSpot as a target, the defaults hold.
-
-    Raises:
-        ConfigurationRefused: there is no access token.
-    """
-    target = policy.targets.get(HUBSPOT) if policy is not None else None
-    return HubSpotDiagnosis(
-        token=_hubspot_token(settings),
-        base_url=settings.hubspot_base_url,
-        external_id_property=settings.hubspot_external_id_property,
-        marker_property=settings.hubspot_marker_property,
-        connect_timeout=target.connect_timeout_seconds if target is not None else CONNECT_SECONDS,
-        call_timeout=target.call_timeout_seconds if target is not None else CALL_SECONDS,
-    )
-
-
-def _hubspot_token(settings: Settings) -> Callable[[], str]:
-    if settings.hubspot_token is None:
-        raise ConfigurationRefused("HubSpot has no access token; set LEADPROOF_HUBSPOT_TOKEN")
-    return settings.hubspot_token.get_secret_value
-
-
-def hubspot_candidates(settings: Settings, policy: Policy) -> Candidates:
-    """The contacts of the settings' HubSpot, as a catch-up finds them.
-
-    Raises:
-        ConfigurationRefused: there is no access token, or the policy does not name HubSpot as a target.
-    """
-    target = policy.targets.get(HUBSPOT)
-    if target is None:
-        raise ConfigurationRefused("the policy has no [target.hubspot], which says how long HubSpot may take to answer")
-    client = HubSpotClient(
-        token=_hubspot_token(settings),
-        base_url=settings.hubspot_base_url,
-        connect_timeout=target.connect_timeout_seconds,
-    )
-    return HubSpotCandidates(PatientQuestions(client, call_timeout=target.call_timeout_seconds))
-
-
-def watched_properties(policy: Policy) -> tuple[str, ...]:
-    """HubSpot's properties whose changes the policy acts on; where it acts on all, those that we have a field for."""
-    kind = policy.event_kind(HUBSPOT, "contact.propertyChange")
-    if kind is None:
-        return ()
-    target = policy.targets.get(HUBSPOT)
-    return kind.properties or HubSpotFields(target.fields if target is not None else None).properties()
+    unknown = [name for name in policy.targets if name not in SYSTEMS]
+    if unknown:
+        raise ConfigurationRefused(
+            f"the policy has the target {unknown[0]}, and there is an adapter only for {', '.join(SYSTEMS)}"
+        )
+    for event in policy.events:
+        if event.source in SYSTEMS and event.source not in policy.targets:
+            raise ConfigurationRefused(
+                f"the policy acts on events of {event.source} and has no [target.{event.source}], which says how long "
+                f"{SYSTEMS[event.source].title} may take to answer"
+            )
+    return [system for name, system in SYSTEMS.items() if name in policy.targets]
 
 
 def crms_of(settings: Settings, policy: Policy) -> dict[str, Crm]:
-    """The CRMs that the policy names as targets."""
-    return {HUBSPOT: hubspot(settings, policy)} if HUBSPOT in policy.targets else {}
+    """The CRMs that the policy names as targets; of the others not even a client library is loaded.
+
+    Raises:
+        ConfigurationRefused: credentials are missing, or as `systems_of` says.
+    """
+    return {system.name: system.crm(settings, policy) for system in systems_of(policy)}
 
 
 def our_field(system: str, name: str, policy: Policy) -> str | None:
     """Our name of a source's field; `None` where we have none."""
-    target = policy.targets.get(system)
-    return HubSpotFields(target.fields).name_of(name) if system == HUBSPOT and target is not None else None
+    return SYSTEMS[system].our_name(name, policy) if system in SYSTEMS and system in policy.targets else None
 
 
-def described(settings: Settings, crm: Crm) -> Description:
-    """What a target says of itself.
+def described_objects(system: System, policy: Policy) -> tuple[TargetObject, ...]:
+    """The objects whose description says whether a policy fits a CRM."""
+    return objects_of(policy, system.name) or (system.usual_object,)
+
+
+def described(settings: Settings, policy: Policy, crm: Crm) -> tuple[Description, ...]:
+    """What a target says of itself, object by object as the policy names them.
 
     Raises:
         ConfigurationRefused: it cannot be asked, or the credentials open another account than the settings name.
     """
-    description = crm.describe(TargetObject.CONTACT)
-    expected = settings.hubspot_portal_id
-    if crm.system == HUBSPOT and expected is not None and description.account != expected:
-        raise ConfigurationRefused(
-            f"the HubSpot token opens account {description.account}, LEADPROOF_HUBSPOT_PORTAL_ID names {expected}"
-        )
-    return description
+    system = SYSTEMS[crm.system]
+    descriptions = []
+    for target_object in described_objects(system, policy):
+        description = crm.describe(target_object)
+        system.check_account(settings, description.account)
+        descriptions.append(description)
+    return tuple(descriptions)
 
 
 def check_targets(settings: Settings, policy: Policy, crms: dict[str, Crm]) -> None:
@@ -188,28 +141,25 @@ def check_targets(settings: Settings, policy: Policy, crms: dict[str, Crm]) -> N
             not there or not what it has to be.
     """
     for crm in crms.values():
-        description = described(settings, crm)
-        if crm.system == HUBSPOT:
-            _check_our_properties(settings, description)
-        check_against(policy, description)
+        for description in described(settings, policy, crm):
+            _check_our_fields(SYSTEMS[crm.system], settings, description)
+            check_against(policy, description)
 
 
-def _check_our_properties(settings: Settings, description: Description) -> None:
+def _check_our_fields(system: System, settings: Settings, description: Description) -> None:
     """Without a unique external id a create can be made twice, without the marker no effect is known for ours."""
-    names = {
-        OurField.EXTERNAL_ID: settings.hubspot_external_id_property,
-        OurField.MARKER: settings.hubspot_marker_property,
-    }
-    for field, name in names.items():
+    word = system.field_word
+    for field, name in system.our_field_names(settings).items():
         found = description.fields.get(field)
         if found is None or found.name != name:
-            raise ConfigurationRefused(f"HubSpot has no contact property {name}; `leadproof doctor --create` makes it")
-        if field is OurField.EXTERNAL_ID and not found.unique:
-            raise ConfigurationRefused(f"HubSpot's property {name} is not unique; `leadproof doctor` says what to do")
-        if not (found.writable and found.keeps_history):
             raise ConfigurationRefused(
-                f"HubSpot's property {name} is calculated or read-only; `leadproof doctor` says what to do"
+                f"{system.title} has no {description.target_object} {word} {name}; {system.how_to_make}"
             )
+        its = f"{system.title}'s {description.target_object} {word} {name}"
+        if field is OurField.EXTERNAL_ID and not found.unique:
+            raise ConfigurationRefused(f"{its} is no unique external id; `leadproof doctor` says what to do")
+        if not found.writable:
+            raise ConfigurationRefused(f"{its} cannot be written; `leadproof doctor` says what to do")
 
 
 def compose(settings: Settings, client: Client, ledger: SqlLedger, policy: Policy, crms: dict[str, Crm]) -> Composition:

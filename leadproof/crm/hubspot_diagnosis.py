@@ -14,7 +14,16 @@ from leadproof.crm.hubspot_client import HubSpotClient
 from leadproof.crm.hubspot_describing import keeps_history, writable
 from leadproof.crm.hubspot_question import ask
 from leadproof.deadline import Deadline, Response
-from leadproof.domain.diagnosis import FieldPresence, FieldState, Opened, OurField, Permissions, ServerTime, WantedField
+from leadproof.domain.diagnosis import (
+    FieldPresence,
+    FieldState,
+    Opened,
+    OurField,
+    Permissions,
+    Remark,
+    ServerTime,
+    WantedField,
+)
 
 SCOPES_TO_READ: Final = (
     "crm.objects.contacts.read",
@@ -97,6 +106,14 @@ class HubSpotDiagnosis:
         if name in self._definitions(archived=False):
             return FieldPresence.LIVE
         return FieldPresence.ARCHIVED if name in self._definitions(archived=True) else FieldPresence.MISSING
+
+    def remarks(self) -> tuple[Remark, ...]:
+        """HubSpot has nothing to tell that is not asked of every target."""
+        return ()
+
+    def by_hand(self, field: FieldState | WantedField) -> str | None:
+        """Every property can be made through the API."""
+        return None
 
     def create_field(self, field: OurField | WantedField) -> None:
         """Make a property, on no form: one of ours is a line of text, unique for the external id; another one is a

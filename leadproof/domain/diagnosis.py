@@ -36,6 +36,8 @@ class FieldState(BaseModel):
         name: the target's own name of it, as the settings say.
         kind: the target's word for its type; empty where there is none.
         text: it holds one line of text.
+        holds: most characters that it holds; `None` where the target does not tell.
+        addresses: a record can be addressed by its value; `None` where every unique field can do that.
         case_sensitive: values that differ in case only are different ones; `None` where the target does not tell.
     """
 
@@ -48,6 +50,8 @@ class FieldState(BaseModel):
     kind: str = ""
     text: bool = False
     unique: bool = False
+    holds: int | None = None
+    addresses: bool | None = None
     case_sensitive: bool | None = None
     writable: bool = False
     keeps_history: bool = False

@@ -9,8 +9,9 @@ from leadproof.domain.environment import SHADOW
 from leadproof.domain.errors import PolicyRefused
 from leadproof.domain.policy import Policy
 from leadproof.settings import Settings, check_mode
-from workers.compose import HUBSPOT, read_policy
+from workers.compose import read_policy
 from workers.doctor.report import Report
+from workers.systems.hubspot import HUBSPOT
 
 SETTINGS = "settings"
 MODE = "mode"
@@ -82,7 +83,7 @@ def _api_tokens(settings: Settings, report: Report) -> None:
 
 
 def _webhooks(settings: Settings, policy: Policy | None, report: Report) -> None:
-    if policy is not None and all(event.source != HUBSPOT for event in policy.events):
+    if policy is not None and all(event.source != HUBSPOT.name for event in policy.events):
         report.skip("the policy acts on no event of HubSpot", SECRET)
     elif settings.hubspot_webhook_secrets:
         report.ok(SECRET, f"{len(settings.hubspot_webhook_secrets)} set")

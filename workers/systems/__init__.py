@@ -1,0 +1,1 @@
+"""The CRMs, each as settings and policy open it; a further one is one more module and one line in `workers.compose`."""
