@@ -1,0 +1,77 @@
+from __future__ import annotations
+
+import itertools
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import httpx
+import pytest
+
+from leadproof.ledger.engine import Engine, connect
+from leadproof.ledger.store import SqlLedger
+from sandbox.server import running
+from tests.conformance.clocks import Skipping
+from tests.conformance.policies import BASE_AGE
+from tests.conformance.sandboxed import SandboxHands
+from tests.conformance.stage import Stage
+from tests.conformance.systems import ClosingCrm, System
+from tests.sandbox.control import Control
+from tests.support.ledgers import HandClock, sqlite_ledger
+
+_MEMORY = Path("/dev/shm")  # noqa: S108  no power fails here
+
+PATIENT, IMPATIENT = 30.0, 0.6
+
+MakeStage = Callable[[System], Stage]
+
+
+@pytest.fixture(scope="session")
+def address() -> Iterator[str]:
+    with running() as url:
+        yield url
+
+
+@pytest.fixture(scope="session")
+def engine() -> Iterator[Engine]:
+    """One file for all cases, each of which is a tenant of its own; its statements are built once."""
+    with tempfile.TemporaryDirectory(dir=_MEMORY if _MEMORY.is_dir() else None) as folder:
+        path = Path(folder) / "ledger.db"
+        sqlite_ledger(path, HandClock()).close()
+        made = connect(f"sqlite:///{path}")
+        yield made
+        made.dispose()
+
+
+@pytest.fixture(scope="session")
+def make_stage(address: str, engine: Engine) -> Iterator[MakeStage]:
+    numbers = itertools.count(1)
+    adapters: dict[str, tuple[ClosingCrm, ClosingCrm]] = {}
+    with ExitStack() as stack:
+        browser = stack.enter_context(httpx.Client(base_url=address, trust_env=False))
+
+        def make(system: System) -> Stage:
+            if system.name not in adapters:
+                made = [system.adapter(address, min(5.0, deadline), deadline) for deadline in (PATIENT, IMPATIENT)]
+                for adapter in made:
+                    stack.callback(adapter.close)
+                adapters[system.name] = (made[0], made[1])
+            control = Control(browser)
+            control.post("/reset")
+            clock = Skipping(control.advance)
+            patient, impatient = adapters[system.name]
+            own = SqlLedger(engine, clock)
+            own.mark_target(system.name, up=True, reason=None)
+            return Stage(
+                system,
+                crm=patient,
+                impatient=impatient,
+                hands=SandboxHands(system, control),
+                ledger=own,
+                clock=clock,
+                tenant=f"case{next(numbers)}",
+                base_age=BASE_AGE,
+            )
+
+        yield make

@@ -1,0 +1,86 @@
+"""What differs between the CRMs, as far as a case of conformance has to know it; the cases themselves name none.
+
+Names and values stand here by hand and are not asked of the adapters: a mistake in a map of fields must not cancel out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from leadproof.domain.mutation import AnswerClass
+from leadproof.domain.plan import TargetObject
+from leadproof.ports import Crm
+from tests.conformance.hands import Standing
+
+
+class ClosingCrm(Crm, Protocol):
+    """An adapter that keeps connections."""
+
+    def close(self) -> None: ...
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class System:
+    """One CRM.
+
+    Attributes:
+        name: of the target system, and of the sandbox's provider.
+        target_object: the object that leads stand in, in our words.
+        kind: the same in the words of the sandbox's control plane.
+        properties: our field name to the CRM's own.
+        external_id, marker: the CRM's names of the two fields that are ours.
+        required: fields without which the CRM makes no record.
+        person: a user of the CRM who is not us.
+        owner, other_owner: active owners.
+        inactive_owner: one who has left.
+        status, other_status, third_status: values of the lead status, none of them what a new record has by itself.
+        unknown_status: one that the CRM does not have.
+        missing_id: a well-formed id that no record has.
+        rate_limited: what an answer that says *too many requests* means.
+        refusals: so many 401 make one call say that we are refused.
+        precondition: a write that meets a later change than the check saw is refused by the CRM itself.
+        rewriter: who a record's history says has rewritten a value in our own transaction.
+        refuses_unsent: values that the CRM would refuse are found before anything is sent.
+        standing: reads a record as the sandbox's control plane shows it.
+        adapter: builds the adapter for a sandbox at an address; its time-outs to connect and for a whole call.
+    """
+
+    name: str
+    target_object: TargetObject
+    kind: str
+    properties: Mapping[str, str]
+    external_id: str
+    marker: str
+    required: Mapping[str, str]
+    person: str
+    owner: str
+    other_owner: str
+    inactive_owner: str
+    status: str
+    other_status: str
+    third_status: str
+    unknown_status: str
+    missing_id: str
+    rate_limited: AnswerClass
+    refusals: int
+    precondition: bool
+    rewriter: str
+    refuses_unsent: bool
+    standing: Callable[[Mapping[str, Any]], Standing]
+    adapter: Callable[[str, float, float], ClosingCrm]
+
+    @property
+    def write(self) -> str:
+        """The sandbox's operation of a write."""
+        return f"{self.kind}.write"
+
+    @property
+    def read(self) -> str:
+        """The sandbox's operation of a read."""
+        return f"{self.kind}.read"
+
+    def raw(self, fields: Mapping[str, Any]) -> dict[str, Any]:
+        """Fields by the CRM's own names."""
+        return {self.properties[name]: value for name, value in fields.items()}
