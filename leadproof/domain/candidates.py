@@ -31,6 +31,8 @@ class Candidate(BaseModel):
         created: when and by whom the record was made; its value is `None`.
         history: the source's name of a property to its versions, newest first.
         concealed: properties whose values the source leaves out of its deliveries.
+        changed: when and by whom the record was last changed, where the source keeps no history; its value is `None`.
+        touched: when the source last moved it in any way, its own upkeep included (Salesforce's `SystemModstamp`).
     """
 
     model_config = ConfigDict(frozen=True, defer_build=True)
@@ -39,3 +41,5 @@ class Candidate(BaseModel):
     created: Version
     history: dict[str, tuple[Version, ...]] = {}
     concealed: frozenset[str] = frozenset()
+    changed: Version | None = None
+    touched: datetime | None = None
