@@ -171,6 +171,9 @@ class Settings(BaseModel):
     sweep_seconds: WholeSeconds = Field(default=120, description="interval of the sweep's schedule")
     sweep_age_seconds: WholeSeconds = Field(default=60, description="rows younger than this are left to their run")
     worker_threads: int = Field(default=20, ge=1, le=200, description="activities that one worker runs at once")
+    worker_metrics: HostAndPort | None = Field(
+        default=None, description="host and port at which a worker serves `/metrics`; each process needs its own"
+    )
     shutdown_seconds: Seconds = Field(
         default=40, description="how long a worker that is told to stop lets running writes finish"
     )

@@ -16,6 +16,7 @@ from leadproof.domain.environment import SHADOW
 from leadproof.settings import Settings, check_mode
 from workers.compose import Composition, check_targets, compose, crms_of, open_ledger, read_policy
 from workers.connect import connect
+from workers.metrics import serving
 from workers.planners import check_planners
 from workers.preparation import check_search_attributes, ensure_schedule
 from workflows.contract import queue_of
@@ -71,7 +72,10 @@ async def run(settings: Settings, *, stop: asyncio.Event | None = None) -> None:
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stopping.set)
-    with ThreadPoolExecutor(settings.worker_threads, thread_name_prefix="activity") as executor:
+    with (
+        serving(settings.worker_metrics, crms),
+        ThreadPoolExecutor(settings.worker_threads, thread_name_prefix="activity") as executor,
+    ):
         async with leads_worker(client, composition, settings, executor):
             if settings.mode == SHADOW:
                 log.warning(
