@@ -19,9 +19,10 @@ from leadproof.domain.mutation import Answer, AnswerClass, Attempt, Mutation, Re
 from leadproof.domain.progress import Unstored
 from leadproof.domain.reconciliation import Finding, Look, Next
 from leadproof.domain.records import FoundRecord, LookUp, Presence
+from leadproof.domain.references import references_in
 from leadproof.domain.review import ReviewState
 from leadproof.domain.steps import Claim, ClaimResult, Receipts, Settlement, TargetRow, WriteRequest
-from leadproof.looking import Ports, Rules, asked_id, effects_on, find_record, question, store_finding
+from leadproof.looking import Ports, Rules, asked_id, effects_on, find_record, question, resolved, store_finding
 
 __all__ = ["Looked", "Ports", "Result", "Rules", "Submission", "look", "submit"]
 
@@ -107,6 +108,7 @@ def submit(ports: Ports, rules: Rules, mutation_key: str, *, version: int, numbe
     mutation, attempt = claim.mutation, claim.attempt
     if claim.result is not ClaimResult.WON or attempt is None:
         return _not_won(ports, rules, claim)
+    mutation = resolved(ports, mutation)
     settled = _check(ports, rules, mutation, attempt)
     if isinstance(settled, Submission):
         return settled
@@ -178,6 +180,9 @@ def _check(ports: Ports, rules: Rules, mutation: Mutation, attempt: Attempt) -> 
         The request to send, or what was stored instead of sending.
     """
     intent = mutation.intent
+    if references_in(intent.fields):  # nobody knows what is to be written
+        unknown = Finding(next=Next.ASK, status=Status.REJECTED, reason=Reason.DEPENDENCY)
+        return _settle_unsent(ports, rules, mutation, attempt, unknown, found=None)
     if _may_skip(ports, rules, mutation, attempt) and compare(intent.fields, mutation.base_state or {}, rules.specs):
         return _request(mutation, record=None)
     found = find_record(ports, mutation, history=True)
@@ -236,7 +241,7 @@ def _request(mutation: Mutation, *, record: FoundRecord | None) -> WriteRequest:
 
 
 def _settle_unsent(
-    ports: Ports, rules: Rules, mutation: Mutation, attempt: Attempt, finding: Finding, *, found: LookUp
+    ports: Ports, rules: Rules, mutation: Mutation, attempt: Attempt, finding: Finding, *, found: LookUp | None
 ) -> Submission:
     """The check answered the question: the attempt is completed as *not sent*, and the finding is stored."""
     answer = Answer(outcome=AnswerClass.NOT_SENT, detail="nothing was sent: the check before the write answered")
@@ -275,7 +280,7 @@ def look(ports: Ports, rules: Rules, mutation_key: str, *, receipts: Receipts | 
     receipts = receipts or ports.ledger.receipts(mutation_key)
     if receipts is None:
         raise NotFound("no mutation stands under this key")
-    mutation, attempts = receipts.mutation, receipts.attempts
+    mutation, attempts = resolved(ports, receipts.mutation), receipts.attempts
     if mutation.status not in {Status.SUBMITTED, Status.UNCERTAIN}:
         return Looked(next=Next.SETTLED, mutation=mutation, attempts=attempts)
     found = find_record(ports, mutation, history=True)

@@ -12,6 +12,8 @@ from leadproof.domain.mutation import Mutation, Observation, Reason, Status
 from leadproof.domain.policy import Policy, Target
 from leadproof.domain.reconciliation import Finding, Next
 from leadproof.domain.records import MARKER, FoundRecord, LookUp
+from leadproof.domain.references import references_in
+from leadproof.domain.references import resolved as with_ids
 from leadproof.domain.steps import Question, Settled, Settlement
 from leadproof.ports import Clock, Crm, Ledger
 
@@ -33,6 +35,18 @@ class Rules(NamedTuple):
     target: Target
     specs: Mapping[str, FieldSpec]
     shadow_after: timedelta = timedelta(0)
+
+
+def resolved(ports: Ports, mutation: Mutation) -> Mutation:
+    """The mutation with the record's id in place of each reference in its intent, as far as it is known.
+
+    For one attempt or one look: the row keeps the reference.
+    """
+    intent = mutation.intent
+    if not references_in(intent.fields):
+        return mutation
+    fields = with_ids(intent.fields, ports.ledger.mutations_of(mutation.event_key))
+    return mutation.model_copy(update={"intended_state": intent.model_copy(update={"fields": fields})})
 
 
 def asked_id(mutation: Mutation) -> str | None:

@@ -14,7 +14,7 @@ from leadproof.domain.errors import LeadproofError, NotFound
 from leadproof.domain.mutation import Answer, RecordRef, Status
 from leadproof.domain.records import Description, LookUp
 from leadproof.domain.steps import Receipts, WriteRequest
-from leadproof.looking import Ports, Rules, find_record, store_finding
+from leadproof.looking import Ports, Rules, find_record, resolved, store_finding
 from leadproof.ports import Crm
 
 
@@ -78,6 +78,7 @@ def look(ports: Ports, rules: Rules, mutation_key: str, *, receipts: Receipts | 
     due = progress.shadow_look_at(mutation, rules.shadow_after)
     if now < due:
         return due
+    mutation = resolved(ports, mutation)
     found = find_record(ports, mutation, history=True)
     finding = shadow.find(
         mutation, found, receipts.observations, target=rules.target, specs=rules.specs, now=ports.clock.now()

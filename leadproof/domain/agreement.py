@@ -11,6 +11,7 @@ from typing import Any, Final
 from pydantic import BaseModel, ConfigDict
 
 from leadproof.domain.mutation import Difference, Mutation
+from leadproof.domain.references import referred
 
 
 class Agreement(StrEnum):
@@ -18,7 +19,8 @@ class Agreement(StrEnum):
 
     *equal*: the same. *person*, *software*, *unknown*: it was set otherwise after the plan was made, by a person, by
     software, or by somebody whom the target does not name. *untouched*: another value, and nobody has set it since.
-    *unseen*: there was no record, it did not return the field, or it could not be read.
+    *unseen*: there was no record, it did not return the field, or it could not be read; or what was intended is the id
+    of a record that nobody has made.
     """
 
     EQUAL = "equal"
@@ -62,18 +64,27 @@ def beside(mutation: Mutation) -> tuple[Beside, ...]:
     rows = []
     for name, intended in sorted(mutation.intended_state.fields.items()):
         latest: Mapping[str, Any] = next(iter(changes.get(name, ())), {})
+        difference = differences.get(name)
+        wanted = _compared_with(intended, difference, fields, name)
         rows.append(
             Beside(
                 field=name,
                 stood=base.get(name),
-                intended=intended,
+                intended=wanted,
                 observed=fields.get(name),
-                agreement=_agreement(mutation, differences.get(name), seen=name in fields),
+                agreement=_agreement(mutation, difference, seen=name in fields and referred(wanted) is None),
                 changed_by=latest.get("by"),
                 changed_at=latest.get("at"),
             )
         )
     return tuple(rows)
+
+
+def _compared_with(intended: Any, difference: Difference | None, fields: Mapping[str, Any], name: str) -> Any:
+    """What the look compared the field with: in place of a reference the record's id, where it was known."""
+    if referred(intended) is None or name not in fields:
+        return intended
+    return fields[name] if difference is None else difference.intended
 
 
 def _agreement(mutation: Mutation, difference: Difference | None, *, seen: bool) -> Agreement:

@@ -15,9 +15,11 @@ from leadproof.domain.errors import MalformedPlan
 from leadproof.domain.events import LeadSnapshot
 from leadproof.domain.field_catalog import ABOUT_THE_LEAD, FIRST_TOUCH, LIFECYCLE_STAGE, specs_for
 from leadproof.domain.field_values import ValueRefused, usable_value
+from leadproof.domain.fields import FieldType
 from leadproof.domain.plan import MOST_ACTIONS, Action, ActionKind, GuardedAction, Plan, TargetObject, Verdict
 from leadproof.domain.policy import Approval, Policy
 from leadproof.domain.records import FoundRecord
+from leadproof.domain.references import reference, references_in, referred
 from leadproof.domain.stages import may_move_back, moves_back
 
 
@@ -77,13 +79,23 @@ def guard(
         moved = tuple(dict.fromkeys(place for needed in action.depends_on for place in places[needed]))
         placed = action.model_copy(update={"depends_on": moved})
         try:
-            parts = _parts(guarding, placed, guarded)
+            parts = _parts(guarding, _referring(placed, action, places), guarded)
         except _Refused as refused:
             parts = [GuardedAction(action=placed, verdict=Verdict.REFUSED, why=str(refused))]
         places.append(tuple(range(len(guarded), len(guarded) + len(parts))))
         guarded.extend(parts)
     _recordable([one.action for one in guarded])
     return tuple(guarded)
+
+
+def _referring(placed: Action, proposed: Action, places: list[tuple[int, ...]]) -> Action:
+    """The action with its references counted as `placed` is; each is to something that it depends on."""
+    refers = references_in(proposed.fields)
+    counted = {name: places[to][0] for name, to in refers.items() if isinstance(to, int) and to in proposed.depends_on}
+    if len(counted) < len(refers):
+        raise _Refused("it refers to the record of an action that it does not depend on")
+    fields = {**placed.fields, **{name: reference(place) for name, place in counted.items()}}
+    return placed.model_copy(update={"fields": fields})
 
 
 def _recordable(actions: tuple[Action, ...] | list[Action]) -> None:
@@ -160,8 +172,17 @@ def _same_record(one: Action, other: Action) -> bool:
 
 def _usable_fields(guarding: _Guarding, action: Action) -> dict[str, Any]:
     base = guarding.base(action)
+    specs = specs_for(guarding.policy, action.target_system)
     fields: dict[str, Any] = {}
     for name, value in action.fields.items():
+        holds_id = name in specs and specs[name].type is FieldType.RECORD_ID
+        if guarding.from_model and holds_id:
+            raise _Refused(f"{name} is the id of a record, which no model proposes")
+        if referred(value) is not None:
+            if not holds_id:
+                raise _Refused(f"{name} cannot be the id of a record")
+            fields[name] = value
+            continue
         try:
             fields[name] = usable_value(guarding.policy, action.target_system, name, value)
         except ValueRefused as refused:

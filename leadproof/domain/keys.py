@@ -10,6 +10,7 @@ import rfc8785
 
 from leadproof.domain.errors import MalformedKey
 from leadproof.domain.fields import FieldSpec, Normal, canonical
+from leadproof.domain.references import reference, references_in
 
 DERIVED_OPERATIONS = frozenset({"overwrite", "restore", "reverse"})
 
@@ -142,13 +143,24 @@ def fingerprint(state: Mapping[str, object], specs: Mapping[str, FieldSpec]) -> 
         state: field name to value.
         specs: declared types by field name.
     """
+    return digest(["fingerprint/1", _canonical(state, specs)])
+
+
+def intent_fingerprint(fields: Mapping[str, object], specs: Mapping[str, FieldSpec]) -> str:
+    """The same over the fields of an intent, in which a reference to another mutation's record stands as it is."""
+    refers = references_in(fields)
+    plain = {name: value for name, value in fields.items() if name not in refers}
+    standing = {name: reference(to) for name, to in refers.items() if not specs.get(name, FieldSpec()).free}
+    return digest(["fingerprint/1", {**_canonical(plain, specs), **standing}])
+
+
+def _canonical(state: Mapping[str, object], specs: Mapping[str, FieldSpec]) -> dict[str, Normal]:
     intended: dict[str, Normal] = {}
     for name, value in state.items():
         spec = specs.get(name, FieldSpec())
-        if spec.free:
-            continue
-        intended[name] = canonical(spec, value)
-    return digest(["fingerprint/1", intended])
+        if not spec.free:
+            intended[name] = canonical(spec, value)
+    return intended
 
 
 def event_fingerprint(

@@ -16,6 +16,7 @@ from leadproof.domain.mutation import Intent, Mutation, Reason, RecordRef, Statu
 from leadproof.domain.plan import Action, ActionKind, GuardedAction, Verdict
 from leadproof.domain.policy import Policy
 from leadproof.domain.records import FoundRecord, LookUp, Presence
+from leadproof.domain.references import reference, references_in
 
 UNIQUE_FIELDS = (EMAIL,)
 """Our names of the fields by which a target itself keeps its records apart."""
@@ -142,11 +143,19 @@ def mutations_from(
         action = guard.action
         state = targets[action.target_system, action.target_object]
         needed = tuple(made[i].mutation_key for i in action.depends_on)
-        made[ordinal] = _mutation(lead, guard, policy, state, ordinal=ordinal, depends_on=needed, now=now)
+        placed = guard.model_copy(update={"action": _by_key(action, made)})
+        made[ordinal] = _mutation(lead, placed, policy, state, ordinal=ordinal, depends_on=needed, now=now)
     mutations = tuple(made.values())
     if len({mutation.mutation_key for mutation in mutations}) != len(mutations):
         raise MalformedPlan("two actions of the plan have the same key")
     return mutations
+
+
+def _by_key(action: Action, made: Mapping[int, Mutation]) -> Action:
+    """The action with each reference to another one by that one's mutation key, under which it stands for good."""
+    refers = references_in(action.fields)
+    by_key = {name: reference(made[to].mutation_key) for name, to in refers.items() if isinstance(to, int)}
+    return action.model_copy(update={"fields": {**action.fields, **by_key}})
 
 
 def _mutation(
@@ -193,7 +202,7 @@ def _mutation(
         target_object=action.target_object,
         target_record=ref.external_id,
         discriminator=action.discriminator,
-        fingerprint=keys.fingerprint(action.fields, specs),
+        fingerprint=keys.intent_fingerprint(action.fields, specs),
         base_state=base,
         intended_state=Intent(
             record=ref,

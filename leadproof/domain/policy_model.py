@@ -41,7 +41,7 @@ def _claude(policy: Policy, claude: Claude) -> Iterator[Fault]:
 
 def _writable(policy: Policy) -> Iterator[Fault]:
     """A field that a model may write has a value that can be checked: one of a list, one that the lead itself gave,
-    or prose that is declared to be prose."""
+    or prose that is declared to be prose. The id of a record it may not write at all."""
     for position, permission in enumerate(policy.actions):
         specs = specs_for(policy, permission.target)
         listed = policy.values.get(permission.target, {})
@@ -49,7 +49,7 @@ def _writable(policy: Policy) -> Iterator[Fault]:
             spec = specs.get(field)
             if spec is None or field in ABOUT_THE_LEAD or field == LIFECYCLE_STAGE or field in listed or spec.free:
                 continue
-            if spec.type not in {FieldType.OWNER, FieldType.BOOLEAN}:
+            if spec.type not in {FieldType.OWNER, FieldType.BOOLEAN, FieldType.RECORD_ID}:
                 yield Fault(
                     ("actions", position, "fields", index),
                     f"Claude may write {field!r}, and nothing says which values are right; list them in "

@@ -153,6 +153,8 @@ def _fields(policy: Policy, claude: Claude, permission: ActionPermission) -> dic
     for name in permission.fields:
         if name in ABOUT_THE_LEAD and (permission.kind is ActionKind.CREATE or name not in claude.shows):
             continue  # the planner copies it, or the model could only make it up
+        if specs[name].type is FieldType.RECORD_ID:
+            continue  # the guard refuses it of a model
         value = _value(policy, permission.target, name, specs[name])
         if value is not None:
             fields[name] = value

@@ -11,9 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from leadproof.domain import keys
-from leadproof.domain.errors import MalformedKey
+from leadproof.domain.errors import MalformedKey, MalformedValue
 from leadproof.domain.fields import FieldSpec, FieldType
 from leadproof.domain.plan import ActionKind, TargetObject
+from leadproof.domain.references import reference
 
 QUICK = settings(deadline=None, max_examples=80)
 
@@ -41,6 +42,8 @@ REVIEW_ID = "cdfb51056aa6181e64c2cf6ac80570382678c5b68befdd855d1c391fe26d9e83"
 # ["fingerprint/1",{"annual_revenue":"1250050","email":"dana@example.com","employees":"1200",
 #  "roles":["BUDGET_HOLDER","CHAMPION"],"title":null}]    (without the line break)
 FINGERPRINT = "029c79967303b1fe5f9453e8622f9e7f6c90150a5117d2fe453db8dc09565953"
+# ["fingerprint/1",{"email":"dana@example.com","salesforce_id":{"record_id_of":MUTATION}}]
+FINGERPRINT_WITH_REFERENCE = "b4e8f6ca826e06c4922715cde5c7f2ecc258c3f502fcf8a8cc9f6bab2aa364c3"
 # ["event-fingerprint/1","form.submitted",null,FINGERPRINT]
 EVENT_FINGERPRINT = "59075beefa1c1a5bf79e31691037a3b4695a05ef10c8dfbf0b47864e9724ad78"
 
@@ -116,6 +119,16 @@ def test_fingerprints() -> None:
         keys.event_fingerprint(event_kind="form.submitted", occurrence=None, lead=STATE, specs=SPECS)
         == EVENT_FINGERPRINT
     )
+
+
+def test_a_reference_stands_in_the_fingerprint_of_an_intent_as_it_is() -> None:
+    refers = {"email": STATE["email"], "salesforce_id": reference(MUTATION)}
+    specs = {**SPECS, "salesforce_id": FieldSpec(type=FieldType.RECORD_ID)}
+
+    assert keys.intent_fingerprint(refers, specs) == FINGERPRINT_WITH_REFERENCE
+    assert keys.intent_fingerprint(STATE, SPECS) == FINGERPRINT
+    with pytest.raises(MalformedValue):  # what comes from outside refers to nothing
+        keys.fingerprint(refers, specs)
 
 
 @pytest.mark.parametrize("part", [None, "", "a\x00b", "\ud800", 123, b"123", True])
