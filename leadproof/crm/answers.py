@@ -6,6 +6,7 @@ Each provider has a `Table`; its adapter only extracts the codes from the answer
 from __future__ import annotations
 
 import math
+import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -15,6 +16,7 @@ from leadproof.deadline import Exchange
 from leadproof.domain.mutation import Answer, AnswerClass
 
 LONGEST_WAIT: Final = 86_400.0
+_CHANCE: Final = random.SystemRandom()
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,11 +26,17 @@ class Meaning:
     Attributes:
         wait: seconds to wait where the answer itself names none.
         read_first: "already exists": an answer to *read*, not an error.
+        jittered: the wait is drawn from once to twice as long, since those who met once would meet again.
     """
 
     outcome: AnswerClass
     wait: float | None = None
     read_first: bool = False
+    jittered: bool = False
+
+    def seconds(self) -> float | None:
+        """How long to wait."""
+        return self.wait * _CHANCE.uniform(1, 2) if self.wait is not None and self.jittered else self.wait
 
 
 _REFUSES_US: Final = Meaning(AnswerClass.REFUSES_US)
@@ -138,6 +146,84 @@ HUBSPOT: Final = Table(
     readable_4xx=_REFUSES_THIS,
 )
 """HubSpot, by its error-handling page and the bodies seen of it."""
+
+OUR_FIELD_UNUSABLE: Final = "INVALID_FIELD:ours"
+"""The marker or external-id field is missing, hidden from us or too short: the org is not set up for us."""
+
+TOO_MANY_AT_ONCE: Final = "REQUEST_LIMIT_EXCEEDED:concurrent"
+"""Requests that run long, and not the daily number: the same code, told apart by its message only."""
+
+SALESFORCE: Final = Table(
+    by_code=MappingProxyType(
+        {
+            OUR_FIELD_UNUSABLE: _REFUSES_US,
+            TOO_MANY_AT_ONCE: _UNCERTAIN,
+            "INVALID_SESSION_ID": _REFUSES_US,  # after one re-authentication; a session policy can give it for ever
+            "REQUEST_LIMIT_EXCEEDED": _REFUSES_US,
+            "API_DISABLED_FOR_ORG": _REFUSES_US,
+            "API_CURRENTLY_DISABLED": _REFUSES_US,
+            "INVALID_TYPE": _REFUSES_US,  # the object is hidden from our user
+            "INSUFFICIENT_ACCESS_OR_READONLY": _REFUSES_THIS,
+            "INSUFFICIENT_ACCESS_ON_CROSS_REFERENCE_ENTITY": _REFUSES_THIS,
+            # its text holds the other record's id, of 15 characters or none: the key is read and never that id
+            "DUPLICATE_VALUE": _EXISTS,
+            "DUPLICATES_DETECTED": _REFUSES_THIS,
+            "UNABLE_TO_LOCK_ROW": Meaning(AnswerClass.NOT_APPLIED, wait=1, jittered=True),
+            "FIELD_INTEGRITY_EXCEPTION": _REFUSES_THIS,
+            "FIELD_CUSTOM_VALIDATION_EXCEPTION": _REFUSES_THIS,
+            "REQUIRED_FIELD_MISSING": _REFUSES_THIS,
+            "STRING_TOO_LONG": _REFUSES_THIS,
+            "INVALID_OR_NULL_FOR_RESTRICTED_PICKLIST": _REFUSES_THIS,
+            "INVALID_FIELD": _REFUSES_THIS,
+            "INVALID_FIELD_FOR_INSERT_UPDATE": _REFUSES_THIS,
+            "CANNOT_UPDATE_CONVERTED_LEAD": _REFUSES_THIS,
+            "ENTITY_IS_DELETED": _REFUSES_THIS,
+            "NOT_FOUND": _REFUSES_THIS,
+            "INVALID_CROSS_REFERENCE_KEY": _REFUSES_THIS,
+            "INACTIVE_OWNER_OR_USER": _REFUSES_THIS,
+            "MALFORMED_ID": _REFUSES_THIS,
+            "TXN_SECURITY_NO_ACCESS": _REFUSES_THIS,
+            "SERVER_UNAVAILABLE": _UNCERTAIN,
+            "UNKNOWN_EXCEPTION": _UNCERTAIN,
+        }
+    ),
+    by_status=MappingProxyType(
+        {
+            300: _EXISTS,  # several records hold the external id, nothing was written
+            301: _REFUSES_US,
+            307: _REFUSES_US,
+            308: _REFUSES_US,
+            401: _REFUSES_US,
+            402: _REFUSES_US,
+            403: _REFUSES_US,
+            404: _REFUSES_US,  # a record that is gone says so in a code; without one the endpoint is gone
+            405: _REFUSES_US,
+            407: _REFUSES_US,
+            408: _UNCERTAIN,
+            410: _REFUSES_US,
+            412: _not_applied(1),  # the record was changed since it was read: the next attempt reads it again
+            423: _not_applied(2),
+            425: _not_applied(1),
+            426: _REFUSES_US,
+            429: _not_applied(10),
+        }
+    ),
+    readable_4xx=_REFUSES_THIS,
+)
+"""Salesforce, by its documented status and error codes and the bodies seen of it."""
+
+SALESFORCE_SIGN_IN: Final = Table(
+    by_code=MappingProxyType({"temporarily_unavailable": _not_applied(10), "server_error": _not_applied(10)}),
+    by_status=MappingProxyType(
+        {
+            **dict.fromkeys((301, 302, 303, 307, 308, 400, 401, 403, 404, 405, 410), _REFUSES_US),
+            408: _not_applied(1),
+            429: _not_applied(10),
+        }
+    ),
+    readable_4xx=_REFUSES_US,
+)
+"""An answer to signing in (`invalid_grant`, `invalid_client`, ...); no write has left then, whatever it says."""
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:

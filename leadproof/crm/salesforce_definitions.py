@@ -1,0 +1,217 @@
+"""What an org says of its objects, its owners and the history that it keeps: asked once, and kept for a while."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, Final
+
+from leadproof.crm.salesforce_client import SalesforceClient, format_soql
+from leadproof.crm.salesforce_question import ask
+from leadproof.deadline import Deadline
+from leadproof.domain.salesforce_ids import salesforce_id
+
+KEPT_SECONDS: Final = 600.0
+"""A field that an administrator changes is seen after this time; what is refused by an older definition is looked at
+again first."""
+
+_LONGEST_IN_HISTORY: Final = 255
+"""A longer field's history says that it changed and not to what."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One value of a picklist."""
+
+    value: str
+    label: str
+    active: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """Salesforce's own definition of a field.
+
+    Attributes:
+        length: characters at most; 0 for what is no text.
+        required: a record cannot be made without a value of ours.
+        clearable: it may be empty.
+        restricted: values other than the active choices are refused.
+    """
+
+    name: str
+    type: str
+    length: int
+    createable: bool
+    updateable: bool
+    required: bool
+    clearable: bool
+    unique: bool
+    case_sensitive: bool
+    external_id: bool
+    restricted: bool
+    choices: tuple[Choice, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """Of an object: what our user may do with it, and its fields by their names without case."""
+
+    name: str
+    createable: bool
+    updateable: bool
+    queryable: bool
+    fields: Mapping[str, Field]
+
+    def field(self, name: str) -> Field | None:
+        return self.fields.get(name.casefold())
+
+
+class Definitions:
+    """Reads definitions and keeps them. Threads may share it.
+
+    Args:
+        clock: monotonic seconds.
+    """
+
+    def __init__(self, client: SalesforceClient, clock: Callable[[], float] = time.monotonic) -> None:
+        self._client = client
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._kept: dict[tuple[str, str], tuple[float, Any]] = {}
+
+    def of(self, name: str, deadline: Deadline, *, age: float = KEPT_SECONDS) -> Definition:
+        """The definition of an object.
+
+        Args:
+            name: Salesforce's name of the object.
+            age: seconds that it may be old.
+
+        Raises:
+            ConfigurationRefused: Salesforce cannot be reached, refuses us, or answers what is no definition.
+        """
+
+        def describe() -> Definition:
+            return ask(
+                self._client,
+                lambda within: self._client.get(f"sobjects/{name}/describe", within),
+                deadline,
+                lambda body, _: _definition(body),
+            )
+
+        found: Definition = self._recent(("object", name), age, describe)
+        return found
+
+    def tracked(self, name: str, deadline: Deadline) -> frozenset[str]:
+        """The fields of an object, without case, whose history tells every value.
+
+        Raises:
+            ConfigurationRefused: as for `of`.
+        """
+
+        def look() -> frozenset[str]:
+            soql = format_soql(
+                "SELECT QualifiedApiName FROM FieldDefinition "
+                "WHERE EntityDefinition.QualifiedApiName = {} AND IsFieldHistoryTracked = true",
+                name,
+            )
+            names = self._select(soql, deadline, lambda row: str(row["QualifiedApiName"]).casefold())
+            definition = self.of(name, deadline)
+            return frozenset(
+                one for one in names if (field := definition.field(one)) and field.length <= _LONGEST_IN_HISTORY
+            )
+
+        found: frozenset[str] = self._recent(("history", name), KEPT_SECONDS, look)
+        return found
+
+    def owner_is_active(self, owner_id: str, deadline: Deadline, *, age: float = KEPT_SECONDS) -> bool | None:
+        """Whether a user is active, or a queue is there; `None` where Salesforce has no such owner.
+
+        Raises:
+            ConfigurationRefused: as for `of`.
+        """
+        queue = owner_id.startswith("00G")
+        soql = (
+            format_soql("SELECT Id FROM Group WHERE Id = {} AND Type = 'Queue'", owner_id)
+            if queue
+            else format_soql("SELECT Id, IsActive FROM User WHERE Id = {}", owner_id)
+        )
+
+        def look() -> bool | None:
+            rows = self._select(soql, deadline, lambda row: True if queue else bool(row["IsActive"]))
+            return rows[0] if rows else None
+
+        found: bool | None = self._recent(("owner", owner_id), age, look)
+        return found
+
+    def user_types(self, user_ids: frozenset[str], deadline: Deadline) -> dict[str, str]:
+        """What kind of user each of them is, as far as Salesforce tells; a user's kind is kept for good.
+
+        Raises:
+            ConfigurationRefused: as for `of`.
+        """
+        with self._lock:
+            known = {one: self._kept["user", one][1] for one in user_ids if ("user", one) in self._kept}
+        missing = sorted(user_ids - known.keys())
+        if missing:
+            soql = format_soql("SELECT Id, UserType FROM User WHERE Id IN {}", missing)
+            found = dict(self._select(soql, deadline, lambda row: (salesforce_id(row["Id"]), str(row["UserType"]))))
+            with self._lock:
+                self._kept.update({("user", one): (0.0, kind) for one, kind in found.items()})
+            known |= found
+        return known
+
+    def _select(self, soql: str, deadline: Deadline, read: Callable[[Any], Any]) -> list[Any]:
+        return ask(
+            self._client,
+            lambda within: self._client.query(soql, within),
+            deadline,
+            lambda body, _: [read(row) for row in body["records"]],
+        )
+
+    def _recent(self, key: tuple[str, str], age: float, look: Callable[[], Any]) -> Any:
+        """What is kept, or a fresh look; two threads that look at once both ask, and either may be kept."""
+        with self._lock:
+            kept = self._kept.get(key)
+        if kept is not None and self._clock() - kept[0] < age:
+            return kept[1]
+        found = look()
+        with self._lock:
+            self._kept[key] = (self._clock(), found)
+        return found
+
+
+def _definition(body: Any) -> Definition:
+    fields = [_field(one) for one in body["fields"]]
+    return Definition(
+        name=str(body["name"]),
+        createable=bool(body["createable"]),
+        updateable=bool(body["updateable"]),
+        queryable=bool(body.get("queryable", True)),
+        fields=MappingProxyType({field.name.casefold(): field for field in fields}),
+    )
+
+
+def _field(one: Any) -> Field:
+    kind = str(one["type"])
+    optional = bool(one["nillable"]) or bool(one.get("defaultedOnCreate")) or kind == "boolean"
+    return Field(
+        name=str(one["name"]),
+        type=kind,
+        length=int(one.get("length") or 0),
+        createable=bool(one["createable"]),
+        updateable=bool(one["updateable"]),
+        required=bool(one["createable"]) and not optional,
+        clearable=bool(one["nillable"]),
+        unique=bool(one.get("unique")),
+        case_sensitive=bool(one.get("caseSensitive")),
+        external_id=bool(one.get("externalId")),
+        restricted=bool(one.get("restrictedPicklist")),
+        choices=tuple(
+            Choice(value=str(choice["value"]), label=str(choice.get("label") or ""), active=bool(choice["active"]))
+            for choice in one.get("picklistValues") or ()
+        ),
+    )
