@@ -59,7 +59,11 @@ class Hands(Protocol):
 
     @property
     def editors(self) -> Sequence[str]:
-        """How our receipts may name whoever makes the edits here."""
+        """How our receipts may name whoever makes the edits here; empty where that is not known beforehand."""
+        ...
+
+    def expects(self, external_id: str) -> None:
+        """Be told of an external id under which a record may come to stand."""
         ...
 
     def create(self, properties: Mapping[str, Any]) -> str:

@@ -45,9 +45,7 @@ probe_seconds = 30
 found_unlinked = "{found_unlinked}"
 
 [owners.{name}]
-dana = "{system.owner}"
-kofi = "{system.other_owner}"
-tom = "{system.inactive_owner}"
+{owners}
 
 [[action]]
 kind = "create"
@@ -82,11 +80,13 @@ def policy(system: System, found_unlinked: Unlinked = "review", base_age: float 
         base_age: how many seconds the read before the plan may stand for the check before the write.
     """
     version = f"conformance-{found_unlinked}-{base_age:g}"
+    owners = {"dana": system.owner, "kofi": system.other_owner, "tom": system.inactive_owner}
     text = _TEXT.format(
         version=version,
         name=system.name,
         source=SOURCE,
         system=system,
+        owners="\n".join(f'{who} = "{owner}"' for who, owner in owners.items() if owner is not None),
         base_age=base_age,
         found_unlinked=found_unlinked,
     )

@@ -23,6 +23,9 @@ class SandboxHands:
     def editors(self) -> Sequence[str]:
         return (f"person:{self._system.person}",)
 
+    def expects(self, external_id: str) -> None:
+        """Its records are all there are."""
+
     def create(self, properties: Mapping[str, Any]) -> str:
         made = self._control.put("/records", {**self._named, "user": self._system.person, "properties": properties})
         return str(made["id"])

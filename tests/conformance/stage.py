@@ -24,7 +24,7 @@ from leadproof.ledger.store import SqlLedger
 from leadproof.looking import question
 from leadproof.ports import Crm
 from tests.conformance.clocks import Waiting
-from tests.conformance.hands import Hands, Mischief, Standing
+from tests.conformance.hands import Hands, Mischief, NotHere, Standing
 from tests.conformance.policies import SOURCE, Unlinked, policy
 from tests.conformance.systems import System
 
@@ -77,10 +77,24 @@ class Stage:
         """An e-mail address that no other record has."""
         return f"{self.tenant}.{next(self._people)}@example.com"
 
-    def person(self, **fields: Any) -> str:
+    def person(self, *, external_id: str | None = None, **fields: Any) -> str:
         """A record that a person made; its id."""
         given = {EMAIL: self.email, "last_name": "Reyes", **self.system.required, **fields}
-        return self.hands.create(self.system.raw(given))
+        linked = {} if external_id is None else {self.system.external_id: external_id}
+        return self.hands.create({**self.system.raw(given), **linked})
+
+    @property
+    def other_owner(self) -> str:
+        """An owner whom nobody intends."""
+        if self.system.other_owner is None:
+            raise NotHere("the account has one active owner")
+        return self.system.other_owner
+
+    @property
+    def inactive_owner(self) -> str:
+        if self.system.inactive_owner is None:
+            raise NotHere("the account has no owner who has left")
+        return self.system.inactive_owner
 
     # -- what is intended --------------------------------------------------------------------------------------------
     @property
@@ -144,6 +158,7 @@ class Stage:
                 lead={"lead": {}, "extra": {}},
                 policy_version=self._policy.version,
             )
+            self.hands.expects(self.event.external_id)
         return self.event
 
     def _reserve(

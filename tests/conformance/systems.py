@@ -33,8 +33,8 @@ class System:
         external_id, marker: the CRM's names of the two fields that are ours.
         required: fields without which the CRM makes no record.
         person: a user of the CRM who is not us.
-        owner, other_owner: active owners.
-        inactive_owner: one who has left.
+        owner, other_owner: active owners; there may be only one.
+        inactive_owner: one who has left, where anybody has.
         status, other_status, third_status: values of the lead status, none of them what a new record has by itself.
         unknown_status: one that the CRM does not have.
         missing_id: a well-formed id that no record has.
@@ -56,8 +56,8 @@ class System:
     required: Mapping[str, str]
     person: str
     owner: str
-    other_owner: str
-    inactive_owner: str
+    other_owner: str | None
+    inactive_owner: str | None
     status: str
     other_status: str
     third_status: str

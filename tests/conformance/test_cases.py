@@ -15,4 +15,4 @@ SYSTEMS = (HUBSPOT,)
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("system", SYSTEMS, ids=lambda system: system.name)
 def test_a_case(system: System, case: str, make_stage: MakeStage) -> None:
-    CASES[case](make_stage(system))
+    CASES[case].play(make_stage(system))

@@ -18,7 +18,7 @@ def _made(stage: Stage) -> list[str | None]:
     return [one.external_id for one in stage.hands.records() if one.live]
 
 
-@case
+@case()
 def a_record_that_is_not_there_is_made(stage: Stage) -> None:
     mutation = stage.create()
     stage.run()
@@ -26,7 +26,7 @@ def a_record_that_is_not_there_is_made(stage: Stage) -> None:
     assert _made(stage) == [mutation.target_record]
 
 
-@case
+@case()
 def a_record_that_is_found_and_not_linked_is_put_to_a_person(stage: Stage) -> None:
     stage.record_id = stage.person()
     stage.create(found_unlinked="review")
@@ -35,7 +35,7 @@ def a_record_that_is_found_and_not_linked_is_put_to_a_person(stage: Stage) -> No
     assert _made(stage) == [None]
 
 
-@case
+@case()
 def a_record_that_a_person_lets_us_have_is_linked(stage: Stage) -> None:
     stage.record_id = stage.person()
     mutation = stage.create(found_unlinked="review")
@@ -46,7 +46,7 @@ def a_record_that_a_person_lets_us_have_is_linked(stage: Stage) -> None:
     assert _made(stage) == [mutation.target_record]
 
 
-@case
+@case()
 def a_record_that_is_found_and_not_linked_is_linked_where_the_policy_says_so(stage: Stage) -> None:
     stage.record_id = stage.person()
     mutation = stage.create(found_unlinked="link")
@@ -55,7 +55,7 @@ def a_record_that_is_found_and_not_linked_is_linked_where_the_policy_says_so(sta
     assert _made(stage) == [mutation.target_record]
 
 
-@case
+@case()
 def a_record_that_a_person_made_meanwhile_is_never_doubled(stage: Stage) -> None:
     stage.create()
     stage.record_id = stage.person()
@@ -64,33 +64,27 @@ def a_record_that_a_person_made_meanwhile_is_never_doubled(stage: Stage) -> None
     assert _made(stage) == [None]
 
 
-@case
+@case()
 def a_record_that_was_deleted_is_not_made_again(stage: Stage) -> None:
     mutation = stage.create()
-    gone = stage.hands.create(
-        {**stage.system.raw({"email": stage.address(), "last_name": "Reyes", **stage.system.required}),
-         stage.system.external_id: mutation.target_record}
-    )  # fmt: skip
+    gone = stage.person(external_id=mutation.target_record, email=stage.address())
     stage.hands.archive(gone)
     stage.run()
     proves(stage, Status.DIVERGENT, Reason.REMOVED, answers=(_NOT_SENT,), effects=0)
     assert _made(stage) == []
 
 
-@case
+@case()
 def two_records_of_one_lead_are_a_persons_question(stage: Stage) -> None:
     mutation = stage.create()
     stage.person()
-    stage.hands.create(
-        {**stage.system.raw({"email": stage.address(), "last_name": "Reyes", **stage.system.required}),
-         stage.system.external_id: mutation.target_record}
-    )  # fmt: skip
+    stage.person(external_id=mutation.target_record, email=stage.address())
     stage.run()
     proves(stage, Status.DIVERGENT, Reason.SEVERAL, answers=(_NOT_SENT,), effects=0)
     assert len(_made(stage)) == 2
 
 
-@case
+@case()
 def a_lead_that_is_planned_twice_is_made_once(stage: Stage) -> None:
     first = stage.create()
     assert stage.create().mutation_key == first.mutation_key
@@ -102,7 +96,7 @@ def a_lead_that_is_planned_twice_is_made_once(stage: Stage) -> None:
     assert _made(stage) == [first.target_record]
 
 
-@case
+@case()
 def of_two_runs_at_once_one_sends(stage: Stage) -> None:
     mutation = stage.create()
     with ThreadPoolExecutor(2) as pool:

@@ -18,7 +18,7 @@ def _landed(stage: Stage) -> None:
     assert len(sent) == 1
 
 
-@both
+@both(faults=True)
 def a_connection_that_breaks_before_the_write_is_applied(stage: Stage, plan: Planning) -> None:
     plan()
     stage.fails("drop_before_apply")
@@ -28,7 +28,7 @@ def a_connection_that_breaks_before_the_write_is_applied(stage: Stage, plan: Pla
     assert second.started_at >= first.send_before + stage.rules.target.quiescence
 
 
-@both
+@both(faults=True)
 def a_connection_that_breaks_after_the_write_was_applied(stage: Stage, plan: Planning) -> None:
     plan()
     stage.fails("drop_after_apply")
@@ -36,7 +36,7 @@ def a_connection_that_breaks_after_the_write_was_applied(stage: Stage, plan: Pla
     _landed(stage)
 
 
-@both
+@both(faults=True)
 def a_write_that_is_applied_long_after_its_connection_broke(stage: Stage, plan: Planning) -> None:
     plan()
     stage.fails("apply_later", args={"seconds": 90})
@@ -45,7 +45,7 @@ def a_write_that_is_applied_long_after_its_connection_broke(stage: Stage, plan: 
     assert any(observation.verdict == "unknown" for observation in stage.receipts.observations)
 
 
-@both
+@both(faults=True)
 def a_page_of_html_in_place_of_an_answer(stage: Stage, plan: Planning) -> None:
     plan()
     stage.fails("garbage_after_apply")
@@ -53,7 +53,7 @@ def a_page_of_html_in_place_of_an_answer(stage: Stage, plan: Planning) -> None:
     _landed(stage)
 
 
-@both
+@both(faults=True)
 def an_answer_that_trickles_past_the_deadline(stage: Stage, plan: Planning) -> None:
     plan()
     stage.hurries()
@@ -62,7 +62,7 @@ def an_answer_that_trickles_past_the_deadline(stage: Stage, plan: Planning) -> N
     _landed(stage)
 
 
-@both
+@both(faults=True)
 def an_answer_that_comes_after_the_deadline(stage: Stage, plan: Planning) -> None:
     plan()
     stage.hurries()
@@ -71,7 +71,7 @@ def an_answer_that_comes_after_the_deadline(stage: Stage, plan: Planning) -> Non
     _landed(stage)
 
 
-@both
+@both(faults=True)
 def a_server_that_fails_after_it_applied(stage: Stage, plan: Planning) -> None:
     plan()
     stage.fails("status_after_apply", args={"status": 502})
@@ -79,7 +79,7 @@ def a_server_that_fails_after_it_applied(stage: Stage, plan: Planning) -> None:
     _landed(stage)
 
 
-@both
+@both(faults=True)
 def a_server_that_fails_before_it_applied(stage: Stage, plan: Planning) -> None:
     plan()
     stage.fails("status", args={"status": 503})
@@ -87,7 +87,7 @@ def a_server_that_fails_before_it_applied(stage: Stage, plan: Planning) -> None:
     proves(stage, Status.OBSERVED, answers=(_UNCERTAIN, _ACCEPTED), effects=1)
 
 
-@both
+@both(faults=True)
 def a_write_that_never_gets_through_is_put_to_a_person(stage: Stage, plan: Planning) -> None:
     plan()
     stage.fails("drop_before_apply", times=3)
@@ -96,7 +96,7 @@ def a_write_that_never_gets_through_is_put_to_a_person(stage: Stage, plan: Plann
     assert stage.receipts.observations[-1].verdict == "absent"
 
 
-@both
+@both(faults=True)
 def a_read_back_that_is_lost_is_read_again(stage: Stage, plan: Planning) -> None:
     plan()
     stage.attempt()

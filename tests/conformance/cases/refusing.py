@@ -10,7 +10,7 @@ from tests.conformance.stage import Planning, Stage
 _ACCEPTED, _NOT_APPLIED, _REFUSES_US = AnswerClass.ACCEPTED, AnswerClass.NOT_APPLIED, AnswerClass.REFUSES_US
 
 
-@both
+@both(faults=True)
 def a_record_that_is_locked_is_tried_again(stage: Stage, plan: Planning) -> None:
     plan()
     stage.fails("lock", times=2)
@@ -18,7 +18,7 @@ def a_record_that_is_locked_is_tried_again(stage: Stage, plan: Planning) -> None
     proves(stage, Status.OBSERVED, answers=(_NOT_APPLIED, _NOT_APPLIED, _ACCEPTED), effects=1)
 
 
-@both
+@both(faults=True)
 def too_many_requests_are_waited_for(stage: Stage, plan: Planning) -> None:
     plan()
     stage.fails("rate_limit")
@@ -26,7 +26,7 @@ def too_many_requests_are_waited_for(stage: Stage, plan: Planning) -> None:
     proves(stage, Status.OBSERVED, answers=(stage.system.rate_limited, _ACCEPTED), effects=1)
 
 
-@both
+@both(faults=True)
 def authorisation_that_is_lost_and_comes_back(stage: Stage, plan: Planning) -> None:
     plan()
     stage.fails("reject_auth", times=stage.system.refusals)
@@ -37,7 +37,7 @@ def authorisation_that_is_lost_and_comes_back(stage: Stage, plan: Planning) -> N
     assert target.state == "up"
 
 
-@both
+@both(faults=True)
 def authorisation_that_is_lost_for_good(stage: Stage, plan: Planning) -> None:
     plan()
     stage.fails("reject_auth", times=10_000)
@@ -50,16 +50,16 @@ def authorisation_that_is_lost_for_good(stage: Stage, plan: Planning) -> None:
     assert lasted.total_seconds() >= stage.rules.target.patience_seconds
 
 
-@case
+@case()
 def a_value_that_the_target_does_not_have_is_refused(stage: Stage) -> None:
     stage.update(lead_status=stage.system.unknown_status, owner=stage.system.owner)
     stage.run()
     _refused(stage)
 
 
-@case
+@case()
 def an_owner_who_has_left_is_refused(stage: Stage) -> None:
-    stage.update(owner=stage.system.inactive_owner, lead_status=stage.system.status)
+    stage.update(owner=stage.inactive_owner, lead_status=stage.system.status)
     stage.run()
     _refused(stage)
 

@@ -3,29 +3,44 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Final
 
 from tests.conformance.stage import Planning, Stage
 
 Play = Callable[[Stage], None]
 
-CASES: Final[dict[str, Play]] = {}
+
+@dataclass(frozen=True)
+class Case:
+    """One case.
+
+    Attributes:
+        faults: it makes requests fail on purpose, which only the sandbox does.
+    """
+
+    play: Play
+    faults: bool
 
 
-def case(play: Play) -> Play:
+CASES: Final[dict[str, Case]] = {}
+
+
+def case(*, faults: bool = False) -> Callable[[Play], Play]:
     """List a case."""
-    CASES[play.__name__] = play
-    return play
+
+    def listed(play: Play) -> Play:
+        CASES[play.__name__] = Case(play, faults)
+        return play
+
+    return listed
 
 
-def both(play: Callable[[Stage, Planning], None]) -> None:
+def both(*, faults: bool = False) -> Callable[[Callable[[Stage, Planning], None]], None]:
     """List a case twice: once for an update and once for a create, which it is given to plan with."""
 
-    def updating(stage: Stage) -> None:
-        play(stage, stage.update)
+    def listed(play: Callable[[Stage, Planning], None]) -> None:
+        CASES[f"{play.__name__}[update]"] = Case(lambda stage: play(stage, stage.update), faults)
+        CASES[f"{play.__name__}[create]"] = Case(lambda stage: play(stage, stage.create), faults)
 
-    def creating(stage: Stage) -> None:
-        play(stage, stage.create)
-
-    CASES[f"{play.__name__}[update]"] = updating
-    CASES[f"{play.__name__}[create]"] = creating
+    return listed

@@ -10,7 +10,7 @@ from tests.conformance.stage import Planning, Stage
 _ACCEPTED, _NOT_SENT = AnswerClass.ACCEPTED, AnswerClass.NOT_SENT
 
 
-@case
+@case()
 def an_update_is_made_and_read_back(stage: Stage) -> None:
     mutation = stage.update()
     stage.run()
@@ -18,7 +18,7 @@ def an_update_is_made_and_read_back(stage: Stage) -> None:
     assert stage.record.external_id == mutation.target_record
 
 
-@case
+@case()
 def an_update_on_an_old_base_is_checked_first(stage: Stage) -> None:
     stage.update()
     stage.the_base_grows_old()
@@ -26,21 +26,21 @@ def an_update_on_an_old_base_is_checked_first(stage: Stage) -> None:
     proves(stage, Status.OBSERVED, answers=(_ACCEPTED,), effects=1)
 
 
-@case
+@case()
 def a_field_is_emptied(stage: Stage) -> None:
     stage.update(stage.person(title="Head of sales"), title=None)
     stage.run()
     proves(stage, Status.OBSERVED, answers=(_ACCEPTED,), effects=1)
 
 
-@case
+@case()
 def what_is_so_already_is_not_written(stage: Stage) -> None:
     stage.update(stage.person(**stage.qualified))
     stage.run()
     proves(stage, Status.OBSERVED, Reason.ALREADY_SO, answers=(_NOT_SENT,), effects=0)
 
 
-@case
+@case()
 def what_somebody_has_made_so_meanwhile_is_not_written(stage: Stage) -> None:
     stage.update()
     stage.the_base_grows_old()
@@ -49,7 +49,7 @@ def what_somebody_has_made_so_meanwhile_is_not_written(stage: Stage) -> None:
     proves(stage, Status.OBSERVED, Reason.ALREADY_SO, answers=(_NOT_SENT,), effects=0)
 
 
-@both
+@both(faults=True)
 def a_stale_read_is_read_again(stage: Stage, plan: Planning) -> None:
     plan()
     stage.attempt()
@@ -59,7 +59,7 @@ def a_stale_read_is_read_again(stage: Stage, plan: Planning) -> None:
     assert len(stage.receipts.observations) > 1
 
 
-@case
+@case()
 def a_record_that_was_archived_is_not_written_to(stage: Stage) -> None:
     stage.update()
     stage.the_base_grows_old()
@@ -68,7 +68,7 @@ def a_record_that_was_archived_is_not_written_to(stage: Stage) -> None:
     proves(stage, Status.DIVERGENT, Reason.REMOVED, answers=(_NOT_SENT,), effects=0)
 
 
-@case
+@case()
 def a_record_that_is_archived_at_the_write_is_a_refusal_of_it(stage: Stage) -> None:
     stage.update()
     stage.hands.archive(str(stage.record_id))
@@ -76,7 +76,7 @@ def a_record_that_is_archived_at_the_write_is_a_refusal_of_it(stage: Stage) -> N
     proves(stage, Status.DIVERGENT, Reason.REMOVED, answers=(AnswerClass.REFUSES_THIS,), effects=0)
 
 
-@case
+@case()
 def a_record_that_was_merged_away_is_a_persons_question(stage: Stage) -> None:
     winner = stage.person(email=stage.address())
     stage.update()
@@ -86,7 +86,7 @@ def a_record_that_was_merged_away_is_a_persons_question(stage: Stage) -> None:
     proves(stage, Status.DIVERGENT, Reason.MERGED, answers=(_NOT_SENT,), effects=0)
 
 
-@case
+@case()
 def a_record_that_never_was_is_not_made(stage: Stage) -> None:
     stage.update(stage.system.missing_id)
     stage.the_base_grows_old()
