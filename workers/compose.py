@@ -151,7 +151,7 @@ def _check_our_fields(system: System, settings: Settings, description: Descripti
     word = system.field_word
     for field, name in system.our_field_names(settings).items():
         found = description.fields.get(field)
-        if found is None or found.name != name:
+        if found is None or found.name.casefold() != name.casefold():
             raise ConfigurationRefused(
                 f"{system.title} has no {description.target_object} {word} {name}; {system.how_to_make}"
             )

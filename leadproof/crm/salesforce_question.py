@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 from leadproof.crm import salesforce_refusal
 from leadproof.crm.answers import lost
 from leadproof.crm.salesforce_client import SalesforceClient
+from leadproof.crm.salesforce_session import Session
 from leadproof.deadline import Deadline, Exchange, Response
 from leadproof.domain.errors import ConfigurationRefused, TargetForeign, TargetUnreachable
 from leadproof.domain.mutation import Answer, AnswerClass
@@ -56,10 +57,7 @@ def ask(
     """
     response = answered(put(deadline))
     if isinstance(response, Answer):
-        said = f"{response.code}: {response.detail}" if response.code else f"{response.detail}"
-        if response.outcome is AnswerClass.REFUSES_US:
-            raise ConfigurationRefused(f"Salesforce refuses us: {said}")
-        raise TargetUnreachable(f"Salesforce cannot be reached at {client.address}: {said}")
+        raise _no_answer(client, response)
     if not 200 <= response.status < 300:
         refusal = salesforce_refusal.of_response(response)
         code = refusal.codes[0] if refusal.codes else "without a reason"
@@ -73,3 +71,22 @@ def ask(
     except Exception as error:  # a body that is not what it should be can be anything
         why = type(error).__name__
     raise TargetForeign(f"what Salesforce answered is no description of an org ({why})")
+
+
+def session_of(client: SalesforceClient, deadline: Deadline) -> Session:
+    """Who we are in which org.
+
+    Raises:
+        TargetUnreachable, ConfigurationRefused: as for `ask`.
+    """
+    session = client.session(deadline)
+    if isinstance(session, Answer):
+        raise _no_answer(client, session)
+    return session
+
+
+def _no_answer(client: SalesforceClient, said: Answer) -> ConfigurationRefused:
+    why = f"{said.code}: {said.detail}" if said.code else f"{said.detail}"
+    if said.outcome is AnswerClass.REFUSES_US:
+        return ConfigurationRefused(f"Salesforce refuses us: {why}")
+    return TargetUnreachable(f"Salesforce cannot be reached at {client.address}: {why}")
