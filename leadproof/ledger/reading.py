@@ -9,6 +9,7 @@ from sqlalchemy import Column, Select, bindparam, select
 from leadproof.domain.events import Lead
 from leadproof.domain.mutation import Attempt, Mutation, Status
 from leadproof.domain.plan import ActionKind, RecordedPlan
+from leadproof.domain.references import references_in, resolved
 from leadproof.domain.review import DecisionRow, ReviewItem
 from leadproof.domain.steps import Receipts
 from leadproof.ledger import rows
@@ -72,6 +73,8 @@ class Reading(Store):
         if mutation is None or mutation.intended_state is None:
             return False
         fields = mutation.intended_state.fields
+        if field in references_in(fields):
+            fields = resolved(fields, self.mutations_of(mutation.event_key))
         return field in fields and bool(fields[field] == value)
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from leadproof.domain.mutation import Mutation, Status
 from leadproof.domain.plan import ActionKind
+from leadproof.domain.references import reference
 from leadproof.domain.review import Decision
 from tests.ledger.steps import answered, decide, divergent, done, now, observed, settled, won
 from tests.support.ledgers import START, HandClock, OwnedLedger, a_lead_event, a_mutation, an_observation, planned
@@ -127,6 +128,17 @@ def test_a_mutation_is_asked_what_it_wrote(ledger: OwnedLedger) -> None:
     assert not ledger.wrote(key, "lead_status", "open")
     assert not ledger.wrote(key, "owner", None)
     assert not ledger.wrote("unknown", "lead_status", "qualified")
+
+
+def test_a_reference_was_written_as_the_id_of_the_record(ledger: OwnedLedger) -> None:
+    event = a_lead_event("1")
+    create = a_mutation(event, action=ActionKind.CREATE, provider_record_id="00Q1")
+    mark = a_mutation(event, fields={"twin": reference(create.mutation_key), "stage": None})
+    planned(ledger, event, create, mark)
+    key = mark.mutation_key
+    assert ledger.wrote(key, "twin", "00Q1")
+    assert ledger.wrote(key, "stage", None)
+    assert not ledger.wrote(key, "twin", "00Q2")
 
 
 def test_a_derived_mutation_stands_after_its_parent(ledger: OwnedLedger, clock: HandClock) -> None:
