@@ -1,0 +1,136 @@
+"""Who changed a field, by Salesforce's field history."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from datetime import datetime
+from functools import partial
+from typing import Any, Final
+
+from leadproof.crm.salesforce_client import SalesforceClient
+from leadproof.crm.salesforce_definitions import Definitions
+from leadproof.deadline import Deadline
+from leadproof.domain.attribution import US
+from leadproof.domain.errors import ConfigurationRefused
+from leadproof.domain.records import Change
+from leadproof.domain.salesforce_ids import salesforce_id
+
+ASSIGNMENT_RULE: Final = "automation:assignment_rule"
+
+_OWNER: Final = "ownerid"
+_BY_RULE: Final = "ownerassignment"
+_OWNER_ENTRIES: Final = frozenset({"owner", "ownerid", "owneraccepted", _BY_RULE})
+_CUT_AT: Final = 255
+"""History keeps this many characters of a value."""
+
+_KINDS: Final = {
+    "AutomatedProcess": "automation",
+    "Guest": "automation",  # a site's form, without anybody signed in
+    "CloudIntegrationUser": "integration",
+    "Standard": "person",
+    "PowerPartner": "person",
+    "PowerCustomerSuccess": "person",
+    "CustomerSuccess": "person",
+    "CspLitePortal": "person",
+    "CSNOnly": "person",
+    "SelfService": "person",
+}
+"""What a user's type says of who acts as that user. An integration that has a person's licence counts as that person:
+Salesforce tells no difference."""
+
+
+class Attribution:
+    """Tells our own changes from everybody else's.
+
+    A change is ours where our integration user made it. What a flow or a trigger does in our own write is made by that
+    user too; that it is not what we intended is seen when the values are compared.
+    """
+
+    def __init__(self, client: SalesforceClient, definitions: Definitions) -> None:
+        self._client = client
+        self._definitions = definitions
+
+    def names(self, user_ids: Iterable[object], deadline: Deadline) -> dict[str, str | None]:
+        """Who each user is; `None` for one of whom Salesforce does not tell."""
+        ids = {salesforce_id(one) for one in user_ids if one}
+        others = frozenset(ids - {self._client.user_id})
+        try:
+            types = self._definitions.user_types(others, deadline) if others else {}
+        except ConfigurationRefused:
+            types = {}
+        return {one: self._name(one, types.get(one)) for one in ids}
+
+    def _name(self, user_id: str, user_type: str | None) -> str | None:
+        if user_id == self._client.user_id:
+            return US
+        kind = _KINDS.get(user_type or "")
+        return f"{kind}:{user_id}" if kind is not None else None
+
+
+def changes(
+    entries: Iterable[Mapping[str, Any]],
+    fields: Mapping[str, str],
+    *,
+    since: datetime,
+    names: Mapping[str, str | None],
+    form: Callable[[str, Any], Any],
+) -> dict[str, tuple[Change, ...]]:
+    """The history of each field, newest first; a field without an entry that tells values is not there.
+
+    Salesforce logs changes only, so what a field was made with is known from the entry that replaced it.
+
+    Args:
+        entries: of `LeadHistory` or `ContactHistory`, newest first.
+        fields: Salesforce's field, without case, to our name.
+        since: when the record was made.
+        names: who the users of the entries are.
+        form: gives a value of a field its normal form.
+    """
+    found: dict[str, list[Mapping[str, Any]]] = {}
+    for entry in entries:
+        name = fields.get(_field(entry))
+        if name is not None and _tells(entry):
+            found.setdefault(name, []).append(entry)
+    return {name: tuple(_changes(of_field, since, names, partial(form, name))) for name, of_field in found.items()}
+
+
+def moment(text: object) -> datetime:
+    """A time as Salesforce writes it.
+
+    Raises:
+        ValueError, TypeError: it is none.
+    """
+    at = datetime.fromisoformat(text)  # type: ignore[arg-type]
+    if at.tzinfo is None:
+        raise ValueError("a time without a zone")
+    return at
+
+
+def _changes(
+    entries: list[Mapping[str, Any]],
+    since: datetime,
+    names: Mapping[str, str | None],
+    form: Callable[[Any], Any],
+) -> Iterator[Change]:
+    for entry in entries:
+        rule = str(entry["Field"]).casefold() == _BY_RULE
+        by = ASSIGNMENT_RULE if rule else names.get(salesforce_id(entry["CreatedById"]))
+        yield Change(value=form(entry["NewValue"]), at=moment(entry["CreatedDate"]), by=by)
+    yield Change(value=form(entries[-1]["OldValue"]), at=since)
+
+
+def _field(entry: Mapping[str, Any]) -> str:
+    field = str(entry["Field"]).casefold()
+    return _OWNER if field in _OWNER_ENTRIES else field
+
+
+def _tells(entry: Mapping[str, Any]) -> bool:
+    """Whether an entry tells both values whole.
+
+    A long text's does not, one that was cut cannot be compared, and of a change of owner there is one entry with the
+    ids and one with the names.
+    """
+    values = [value for value in (entry["OldValue"], entry["NewValue"]) if value is not None]
+    if _field(entry) == _OWNER and not all(str(value).startswith(("005", "00G")) for value in values):
+        return False
+    return bool(values) and all(len(str(value)) < _CUT_AT for value in values)

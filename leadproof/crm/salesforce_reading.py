@@ -1,0 +1,261 @@
+"""Leads and contacts as Salesforce shows them, in our names and normal forms."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any, Final
+
+from leadproof.crm import salesforce_refusal
+from leadproof.crm.answers import retry_after
+from leadproof.crm.salesforce_client import SalesforceClient, format_soql
+from leadproof.crm.salesforce_fields import OBJECTS, PREFIXES, SalesforceFields
+from leadproof.crm.salesforce_history import Attribution, changes, moment
+from leadproof.crm.salesforce_question import answered, body_of
+from leadproof.deadline import Deadline, Response
+from leadproof.domain.errors import MalformedValue
+from leadproof.domain.fields import FieldType
+from leadproof.domain.mutation import Answer, AnswerClass, RecordRef
+from leadproof.domain.plan import TargetObject
+from leadproof.domain.records import MARKER, FoundRecord, LookUp, Presence
+from leadproof.domain.salesforce_ids import salesforce_id
+
+_ABSENT: Final = LookUp(presence=Presence.ABSENT)
+_ALWAYS: Final = ("Id", "IsDeleted", "MasterRecordId", "CreatedDate", "LastModifiedById", "LastModifiedDate")
+_OF_A_LEAD: Final = ("IsConverted", "ConvertedContactId")
+_HISTORY: Final = (
+    "(SELECT Field, OldValue, NewValue, CreatedById, CreatedDate FROM Histories "
+    "ORDER BY CreatedDate DESC, Id DESC LIMIT 200)"
+)
+_MOST_MERGES: Final = 5
+
+
+@dataclass(frozen=True, slots=True)
+class _Question:
+    """What is wanted of the records that are looked for.
+
+    Attributes:
+        fields: our names to Salesforce's fields.
+        uniques: our names of unique fields to the values that are looked for.
+    """
+
+    target_object: str
+    fields: Mapping[str, str]
+    history: bool
+    external_id: str | None = None
+    uniques: Mapping[str, str] | None = None
+
+
+class Reader:
+    """Look-ups of leads and contacts. None of them raises; what cannot be trusted is *unknown*.
+
+    They ask the database (SOQL, deleted records included), never the search index.
+    """
+
+    def __init__(
+        self,
+        client: SalesforceClient,
+        fields: SalesforceFields,
+        attribution: Attribution,
+        *,
+        external_id_field: str,
+        marker_field: str,
+    ) -> None:
+        self._client = client
+        self._fields = fields
+        self._attribution = attribution
+        self._external_id = external_id_field
+        self._marker = marker_field
+
+    def by_id(
+        self, target_object: str, record_id: str, fields: Sequence[str], deadline: Deadline, *, history: bool
+    ) -> LookUp:
+        question = _Question(target_object, self._fields.fields_of(target_object, fields), history)
+        return self._by_id(question, record_id, deadline, converted=True)
+
+    def find(self, record: RecordRef, fields: Sequence[str], deadline: Deadline, *, history: bool) -> LookUp:
+        """External id and unique values are looked up at once; they agree on one record, or *several* is said."""
+        target_object = record.target_object
+        uniques = self._fields.fields_of(target_object, record.unique_fields)
+        unknown = sorted(record.unique_fields.keys() - uniques.keys())
+        if unknown:
+            return _unknown(f"Salesforce has no field for the unique field {unknown[0]}")
+        if not record.external_id:
+            return _unknown("there is nothing to look up by")
+        question = _Question(
+            target_object,
+            self._fields.fields_of(target_object, fields) | uniques,
+            history,
+            external_id=record.external_id,
+            uniques=record.unique_fields,
+        )
+        conditions = [format_soql("{:literal} = {}", self._external_id, record.external_id)]
+        conditions += [
+            format_soql("{:literal} IN {}", field, self._spellings(name, record.unique_fields[name]))
+            for name, field in uniques.items()
+        ]
+        rows = self._rows(question, " OR ".join(conditions), deadline)
+        if isinstance(rows, LookUp):
+            return rows
+        # Salesforce compares without case, and our ids differ in case too
+        ours = [row for row in rows if self._is_meant(question, row)]
+        return _together(self._interpreted(question, row, deadline, converted=False) for row in ours)
+
+    def _by_id(self, question: _Question, record_id: str, deadline: Deadline, *, converted: bool) -> LookUp:
+        wanted = record_id
+        for _ in range(_MOST_MERGES):
+            try:
+                wanted = salesforce_id(wanted, prefix=PREFIXES[question.target_object])
+            except MalformedValue:
+                return _unknown("there is nothing to look up by: the id is none of this object")
+            rows = self._rows(question, format_soql("Id = {}", wanted), deadline)
+            if isinstance(rows, LookUp):
+                return rows
+            if not rows:
+                return _ABSENT
+            if len(rows) > 1 or rows[0]["id"] != wanted:
+                return _unknown("the answer holds another record than the one that was asked for")
+            if not rows[0]["isdeleted"] or not rows[0]["masterrecordid"]:
+                return self._interpreted(question, rows[0], deadline, converted=converted)
+            wanted = rows[0]["masterrecordid"]
+        return _unknown("the record was merged more often than can be followed")
+
+    def _interpreted(
+        self, question: _Question, row: Mapping[str, Any], deadline: Deadline, *, converted: bool
+    ) -> LookUp:
+        """What one row says.
+
+        Args:
+            converted: a lead that was converted is shown under its contact's id, as one that was merged away;
+                otherwise it is gone, since nobody works with it any more.
+        """
+        if row["isdeleted"]:
+            if row["masterrecordid"]:
+                return self._by_id(question, row["masterrecordid"], deadline, converted=converted)
+            return LookUp(presence=Presence.REMOVED, record_ids=(row["id"],))
+        contact_id = row.get("convertedcontactid")
+        if row.get("isconverted") and not (converted and contact_id):
+            gone = tuple(one for one in (row["id"], contact_id) if one)
+            return LookUp(presence=Presence.REMOVED, record_ids=gone)
+        try:
+            record = self._record(question, row, deadline)
+        except Exception as error:  # a row that is not what it should be can be anything
+            return _unknown(f"the answer could not be used ({type(error).__name__})")
+        if row.get("isconverted"):
+            record = record.model_copy(update={"record_id": contact_id})
+        return LookUp(presence=Presence.ONE, record=record, record_ids=(record.record_id,))
+
+    def _rows(self, question: _Question, condition: str, deadline: Deadline) -> list[dict[str, Any]] | LookUp:
+        """The rows of a query, their columns without case and their ids in 18 characters."""
+        response = answered(self._client.query(self._soql(question, condition), deadline))
+        problem = self._problem(response)
+        if problem is not None or isinstance(response, Answer):
+            return problem or _unknown("no answer")
+        try:
+            body = body_of(response)
+            rows = [_row(row, PREFIXES[question.target_object]) for row in body["records"]]
+            whole = body["done"] is True
+        except Exception as error:  # a body that is not what it should be can be anything
+            return _unknown(f"the answer {response.status} could not be used ({type(error).__name__})")
+        return rows if whole else _unknown("more records answer to this than can be looked at")
+
+    def _soql(self, question: _Question, condition: str) -> str:
+        columns = [*_ALWAYS, self._external_id, self._marker, *question.fields.values()]
+        columns += _OF_A_LEAD if question.target_object == TargetObject.LEAD else ()
+        selected = list({column.casefold(): column for column in columns}.values())
+        if question.history:
+            selected.append(_HISTORY)
+        return f"SELECT {', '.join(selected)} FROM {OBJECTS[question.target_object]} WHERE {condition}"  # noqa: S608
+
+    def _problem(self, response: Response | Answer) -> LookUp | None:
+        if isinstance(response, Answer):
+            said = f"{response.code}: {response.detail}" if response.code else response.detail
+            return LookUp(
+                presence=Presence.UNKNOWN,
+                detail=said,
+                refuses_us=response.outcome is AnswerClass.REFUSES_US,
+                retry_after_seconds=response.retry_after_seconds,
+            )
+        if response.status == 200:
+            return None
+        refusal = salesforce_refusal.of_response(response, (self._external_id, self._marker))
+        meaning, told = refusal.meaning(response.status), retry_after(response.headers)
+        return LookUp(
+            presence=Presence.UNKNOWN,
+            detail=f"Salesforce answered {response.status} {refusal.detail}".rstrip(),
+            refuses_us=meaning.outcome is AnswerClass.REFUSES_US,
+            retry_after_seconds=meaning.seconds() if told is None else told,
+        )
+
+    def _is_meant(self, question: _Question, row: Mapping[str, Any]) -> bool:
+        if row[self._external_id.casefold()] == question.external_id:
+            return True
+        return any(
+            self._folded(name, row[question.fields[name].casefold()]) == self._folded(name, value)
+            for name, value in (question.uniques or {}).items()
+        )
+
+    def _folded(self, name: str, value: Any) -> str:
+        return str(self._fields.normalised(name, value)).casefold()
+
+    def _spellings(self, name: str, value: str) -> list[str]:
+        """An address with an international domain is stored as somebody typed it: in letters or in their ASCII form."""
+        if self._fields.spec(name).type is not FieldType.EMAIL:
+            return [value]
+        local, at, domain = value.rpartition("@")
+        try:
+            typed = domain.encode("ascii").decode("idna")
+        except UnicodeError:
+            return [value]
+        return list(dict.fromkeys((value, f"{local}{at}{typed}")))
+
+    def _record(self, question: _Question, row: Mapping[str, Any], deadline: Deadline) -> FoundRecord:
+        returned = {name: row[field.casefold()] for name, field in question.fields.items() if field.casefold() in row}
+        entries = (row["histories"] or {}).get("records", []) if question.history else []
+        names = self._attribution.names(
+            (row["lastmodifiedbyid"], *(entry["CreatedById"] for entry in entries)), deadline
+        )
+        named = {field.casefold(): name for name, field in question.fields.items()} | {self._marker.casefold(): MARKER}
+        return FoundRecord(
+            record_id=row["id"],
+            external_id=row[self._external_id.casefold()] or None,
+            marker=row[self._marker.casefold()] or None,
+            fields={name: self._fields.normalised(name, raw) for name, raw in returned.items()},
+            raw={name: str(raw) if isinstance(raw, Decimal) else raw for name, raw in returned.items()},
+            history=changes(entries, named, since=moment(row["createddate"]), names=names, form=self._form),
+            changed_by=names.get(salesforce_id(row["lastmodifiedbyid"])),
+            changed_at=moment(row["lastmodifieddate"]),
+        )
+
+    def _form(self, name: str, value: Any) -> Any:
+        return (value or None) if name == MARKER else self._fields.normalised(name, value)
+
+
+def _row(row: Mapping[str, Any], prefix: str) -> dict[str, Any]:
+    folded = {column.casefold(): value for column, value in row.items()}
+    if not isinstance(folded["isdeleted"], bool):
+        raise TypeError("whether a record is deleted is true or false")
+    folded["id"] = salesforce_id(folded["id"], prefix=prefix)
+    for column in ("masterrecordid", "convertedcontactid"):
+        folded[column] = salesforce_id(folded[column]) if folded.get(column) else None
+    return folded
+
+
+def _together(found: Iterable[LookUp]) -> LookUp:
+    """What several rows say of one record: *several* needs two different records that are there."""
+    reads = list(found)
+    live = {read.record.record_id: read for read in reads if read.record is not None}
+    if len(live) > 1:
+        return LookUp(presence=Presence.SEVERAL, record_ids=tuple(live))
+    unclear = [read for read in reads if read.presence is Presence.UNKNOWN]
+    if unclear:
+        return next((read for read in unclear if read.refuses_us), unclear[0])
+    if live:
+        return next(iter(live.values()))
+    removed = dict.fromkeys(record_id for read in reads for record_id in read.record_ids)
+    return LookUp(presence=Presence.REMOVED, record_ids=tuple(removed)) if removed else _ABSENT
+
+
+def _unknown(why: str) -> LookUp:
+    return LookUp(presence=Presence.UNKNOWN, detail=why)
