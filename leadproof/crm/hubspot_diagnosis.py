@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import UTC, timedelta
-from email.utils import parsedate_to_datetime
 from typing import Any, Final
 
 from hubspot.crm.properties import OptionInput, PropertyCreate
@@ -13,6 +11,7 @@ from leadproof.crm.hubspot import SYSTEM
 from leadproof.crm.hubspot_client import HubSpotClient
 from leadproof.crm.hubspot_describing import keeps_history, writable
 from leadproof.crm.hubspot_question import ask
+from leadproof.crm.server_time import server_time
 from leadproof.deadline import Deadline, Response
 from leadproof.domain.diagnosis import (
     FieldPresence,
@@ -21,7 +20,6 @@ from leadproof.domain.diagnosis import (
     OurField,
     Permissions,
     Remark,
-    ServerTime,
     WantedField,
 )
 
@@ -40,7 +38,6 @@ _WORDS: Final = {
     OurField.EXTERNAL_ID: ("Leadproof external id", "The stable identity that Leadproof gives this contact."),
     OurField.MARKER: ("Leadproof effect", "The key of the last write of Leadproof; its history is their journal."),
 }
-_DATE_RESOLUTION: Final = timedelta(seconds=1)
 
 
 class HubSpotDiagnosis:
@@ -183,19 +180,7 @@ def _spoken(name: str) -> str:
 
 
 def _opened(details: Any, response: Response) -> Opened:
-    return Opened(account=str(details["portalId"]), time=_time(response.headers.get("Date")))
-
-
-def _time(date: str | None) -> ServerTime | None:
-    """The moment of a `Date` header, which has whole seconds (RFC 9110, section 6.6.1)."""
-    if date is None:
-        return None
-    try:
-        moment = parsedate_to_datetime(date)
-    except ValueError:
-        return None
-    moment = moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
-    return ServerTime(earliest=moment, latest=moment + _DATE_RESOLUTION)
+    return Opened(account=str(details["portalId"]), time=server_time(response))
 
 
 def _permissions(told: Any, _: Response) -> Permissions:

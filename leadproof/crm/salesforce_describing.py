@@ -133,14 +133,14 @@ def _owner(row: Any, *, active: bool, queue: bool = False) -> OwnerDescription:
     return OwnerDescription(owner_id=salesforce_id(row["Id"]), active=active, queue=queue)
 
 
-def definition_of(definitions: Definitions, name: str, deadline: Deadline) -> Definition:
-    """The definition of an object as it is now.
+def definition_of(definitions: Definitions, name: str, deadline: Deadline, *, age: float = FRESH) -> Definition:
+    """The definition of an object; as it is now, if it may not be older.
 
     Raises:
         ConfigurationRefused: saying which object, where our user may not see it.
     """
     try:
-        return definitions.of(name, deadline, age=FRESH)
+        return definitions.of(name, deadline, age=age)
     except (TargetUnreachable, TargetForeign):
         raise
     except ConfigurationRefused as error:

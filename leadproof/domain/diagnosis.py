@@ -146,12 +146,14 @@ class Opened(BaseModel):
     Attributes:
         account: the target's id of the account.
         time: the target's clock, where its answer tells.
+        unusable: why nothing further can be asked.
     """
 
     model_config = _FROZEN
 
     account: str
     time: ServerTime | None = None
+    unusable: Remark | None = None
 
 
 def least_difference(server: ServerTime, asked: datetime, answered: datetime) -> timedelta:

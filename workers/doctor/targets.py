@@ -45,6 +45,10 @@ def _examine(target: Target, policy: Policy | None, clock: Clock, report: Report
         times = (opened.time, asked, clock.now())
         report.ok(token, "it is accepted")
         _account(target, opened, report)
+        if opened.unusable is not None:
+            report.wrong(target.check(opened.unusable.check), opened.unusable.says, opened.unusable.do)
+            report.skip(f"{target.title} cannot be asked further before that", *checks[1:])
+            return
         _permissions(target, diagnosis, report)
         _remarks(target, diagnosis, report)
         target_fields.ours(target, diagnosis, report)
