@@ -28,6 +28,8 @@ class Receiver:
     target: str
     deliveries: list[Delivery] = field(default_factory=list)
     statuses: list[int] = field(default_factory=list)
+    replies: list[bytes] = field(default_factory=list)
+    reply: bytes = b""
     release: threading.Event = field(default_factory=threading.Event)
     hold: bool = False
 
@@ -48,8 +50,10 @@ def receiving() -> Iterator[Receiver]:
             if receiver.hold:
                 receiver.release.wait(10)
             self.send_response(receiver.statuses.pop(0) if receiver.statuses else 200)
-            self.send_header("content-length", "0")
+            reply = receiver.replies.pop(0) if receiver.replies else receiver.reply
+            self.send_header("content-length", str(len(reply)))
             self.end_headers()
+            self.wfile.write(reply)
 
         def log_message(self, *_: object) -> None:
             return
