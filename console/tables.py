@@ -8,6 +8,8 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from leadproof.domain.references import told
+
 # what a terminal obeys, breaks a line at or cannot encode, and what turns the direction of a text around (UTR 36, 3.2)
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 _SHORT: Final = {"\n": r"\n", "\r": r"\r", "\t": r"\t"}
@@ -86,6 +88,9 @@ def _escaped(control: re.Match[str]) -> str:
 def _text(cell: Any) -> str:
     if cell is None:
         return ""
+    refers = told(cell)
+    if refers is not None:
+        return printable(refers)
     if isinstance(cell, dict | list | tuple):
         return printable(json.dumps(cell, ensure_ascii=False, default=str))
     return printable(str(cell))

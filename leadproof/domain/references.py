@@ -47,6 +47,14 @@ def references_in(fields: Mapping[str, object]) -> dict[str, int | str]:
     return {name: to for name, to in found.items() if to is not None}
 
 
+def told(value: object) -> str | None:
+    """A reference in words, for people; `None` where the value is none."""
+    to = referred(value)
+    if to is None:
+        return None
+    return f"the id of the record of {f'action {to}' if isinstance(to, int) else to[:12]}"
+
+
 def resolved(fields: Mapping[str, Any], effects: Iterable[Effect]) -> dict[str, Any]:
     """The fields with each reference replaced by the id of the record; one that is not known yet stays a reference.
 

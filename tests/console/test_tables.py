@@ -90,3 +90,11 @@ def test_json_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
     assert line.count("\n") == 1
     assert "Zoë" in line
     assert json.loads(line) == {"name": "Zoë", "items": [1, 2]}
+
+
+def test_a_reference_is_told_in_words() -> None:
+    plain = io.StringIO()
+    with redirect_stdout(plain):
+        tables.say_table(("field", "value"), [("a", {"record_id_of": 0}), ("b", {"record_id_of": "f" * 64})])
+    assert "the id of the record of action 0\n" in plain.getvalue()
+    assert f"the id of the record of {'f' * 12}\n" in plain.getvalue()
