@@ -93,3 +93,9 @@ def specs_for(policy: Policy, target_system: str) -> dict[str, FieldSpec]:
     target = policy.targets.get(target_system)
     further = {name: field.spec for name, field in target.fields.items()} if target is not None else {}
     return {**CATALOG, **further}
+
+
+def specs_of_lead(policy: Policy, source_system: str, target_system: str) -> dict[str, FieldSpec]:
+    """The declarations by which the conditions of an action read a lead: of its own source, where that is a target of
+    the policy, else of the action's target."""
+    return specs_for(policy, source_system if source_system in policy.targets else target_system)

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from leadproof.domain import conditions
 from leadproof.domain.errors import MalformedPlan
 from leadproof.domain.events import LeadSnapshot
-from leadproof.domain.field_catalog import ABOUT_THE_LEAD, FIRST_TOUCH, LIFECYCLE_STAGE, specs_for
+from leadproof.domain.field_catalog import ABOUT_THE_LEAD, FIRST_TOUCH, LIFECYCLE_STAGE, specs_for, specs_of_lead
 from leadproof.domain.field_values import ValueRefused, usable_value
 from leadproof.domain.fields import FieldType
 from leadproof.domain.plan import MOST_ACTIONS, Action, ActionKind, GuardedAction, Plan, TargetObject, Verdict
@@ -207,7 +207,7 @@ def _said(guarding: _Guarding, action: Action, name: str, form: object) -> bool:
 
 
 def _approval(guarding: _Guarding, action: Action) -> Approval | None:
-    specs = specs_for(guarding.policy, action.target_system)
+    specs = specs_of_lead(guarding.policy, guarding.snapshot.source_system, action.target_system)
     for approval in guarding.policy.approvals:
         unsure = approval.below_confidence
         record = guarding.record(action)

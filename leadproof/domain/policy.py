@@ -9,7 +9,7 @@ from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Fiel
 
 from leadproof.domain.events import Scope
 from leadproof.domain.fields import FieldSpec
-from leadproof.domain.plan import ActionKind, TargetObject
+from leadproof.domain.plan import MOST_ACTIONS, ActionKind, TargetObject
 
 _FROZEN = ConfigDict(frozen=True, defer_build=True, extra="forbid")
 
@@ -204,12 +204,34 @@ class Approval(BaseModel):
     queue: str = "default"
 
 
+class RuleAction(BaseModel):
+    """A further action of a rule: it waits until the one before it is observed.
+
+    Attributes:
+        fields: as those of the rule; besides, `{ record_id_of = "salesforce lead" }` is the id of the record that an
+            action before it is about, named by target and object.
+    """
+
+    model_config = _FROZEN
+
+    action: ActionKind
+    target: str = "hubspot"
+    object: TargetObject = TargetObject.CONTACT
+    fields: dict[str, Any] = {}
+
+    @property
+    def about(self) -> str:
+        """Which record it is about, as a further action names it."""
+        return f"{self.target} {self.object}"
+
+
 class Rule(BaseModel):
-    """A rule of the rules planner; the first whose condition holds gives the action.
+    """A rule of the rules planner; the first whose condition holds gives the actions.
 
     Attributes:
         action: `None` (in the text `"none"`): a lead for which this rule holds is left as it is.
         fields: our field name to value; `owner` by its name in `owners`.
+        then: further actions, in order.
     """
 
     model_config = _FROZEN
@@ -221,6 +243,15 @@ class Rule(BaseModel):
     object: TargetObject = TargetObject.CONTACT
     fields: dict[str, Any] = {}
     reason: str = ""
+    then: tuple[RuleAction, ...] = Field(default=(), max_length=MOST_ACTIONS - 1)
+
+    @property
+    def proposals(self) -> tuple[RuleAction, ...]:
+        """All that it proposes, in order: its own action and what follows."""
+        if self.action is None:
+            return ()
+        own = RuleAction(action=self.action, target=self.target, object=self.object, fields=self.fields)
+        return (own, *self.then)
 
 
 class Escalation(BaseModel):

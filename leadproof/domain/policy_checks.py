@@ -10,9 +10,11 @@ from typing import Final
 from leadproof.domain import policy_model
 from leadproof.domain.field_catalog import LIFECYCLE_STAGE, OWNER, PROTECTED, specs_for
 from leadproof.domain.field_values import ValueRefused, usable_value
+from leadproof.domain.fields import FieldType
 from leadproof.domain.plan import ActionKind
-from leadproof.domain.policy import ActionPermission, Condition, Policy, Rule, Target
+from leadproof.domain.policy import ActionPermission, Condition, Policy, RuleAction, Target
 from leadproof.domain.policy_conditions import Fault, condition_faults, fields_of_any_target
+from leadproof.domain.references import referred
 
 _VERSION: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 _FIELD: Final = re.compile(r"[a-z][a-z0-9_]*")
@@ -162,35 +164,52 @@ def _rules(policy: Policy) -> Iterator[Fault]:
         yield from condition_faults(policy, (*here, "when"), rule.when)
         if position > always:
             yield Fault(here, f"the rule {rule.name!r} is never reached: {policy.rules[always].name!r} always holds")
-        if rule.action is not None:
-            yield from _proposal(policy, here, rule, rule.action)
-        elif rule.fields:
-            yield Fault((*here, "fields"), f"the rule {rule.name!r} does nothing and sets fields")
+        if rule.action is None:
+            if rule.fields:
+                yield Fault((*here, "fields"), f"the rule {rule.name!r} does nothing and sets fields")
+            if rule.then:
+                yield Fault((*here, "then", 0), f"the rule {rule.name!r} does nothing and has further actions")
+        for number, proposal in enumerate(rule.proposals):
+            place = (*here, "then", number - 1) if number else here
+            yield from _proposal(policy, place, rule.name, proposal, rule.proposals[:number])
 
 
-def _proposal(policy: Policy, here: tuple[str | int, ...], rule: Rule, action: ActionKind) -> Iterator[Fault]:
-    if rule.target not in policy.targets:
-        yield Fault((*here, "target"), f"the target {rule.target!r} is not in this policy")
+def _proposal(
+    policy: Policy, here: tuple[str | int, ...], rule: str, proposal: RuleAction, before: tuple[RuleAction, ...]
+) -> Iterator[Fault]:
+    action, what = proposal.action, f"{proposal.action} on {proposal.about}"
+    if proposal.target not in policy.targets:
+        yield Fault((*here, "target"), f"the target {proposal.target!r} is not in this policy")
         return
-    permission = policy.permission(action, rule.target, rule.object)
+    permission = policy.permission(action, proposal.target, proposal.object)
     if permission is None or action is ActionKind.CLEAR_STAGE:
-        what = f"{action} on {rule.target} {rule.object}"
         why = "is made by the guard alone" if permission is not None else "is not permitted by any [[action]]"
-        yield Fault((*here, "action"), f"the rule {rule.name!r} proposes {what}, which {why}")
+        yield Fault((*here, "action"), f"the rule {rule!r} proposes {what}, which {why}")
         return
-    if not rule.fields and action is not ActionKind.CREATE:
-        yield Fault(here, f"the rule {rule.name!r} sets no field")
-    for field, value in rule.fields.items():
+    if any((one.action, one.about) == (action, proposal.about) for one in before):
+        yield Fault((*here, "action"), f"the rule {rule!r} proposes {what} twice; what one record gets is one action")
+    if not proposal.fields and action is not ActionKind.CREATE:
+        yield Fault(here, f"the rule {rule!r} sets no field")
+    for field, value in proposal.fields.items():
         if field not in permission.fields:
-            yield Fault(
-                (*here, "fields", field),
-                f"the rule {rule.name!r} sets {field!r}, which {action} on {rule.target} {rule.object} may not",
-            )
-        else:
-            try:
-                usable_value(policy, rule.target, field, value)
-            except ValueRefused as refused:
-                yield Fault((*here, "fields", field), f"the rule {rule.name!r} proposes {value!r}: {refused}")
+            why = f"the rule {rule!r} sets {field!r}, which {what} may not"
+            yield Fault((*here, "fields", field), why)
+            continue
+        try:
+            _value(policy, proposal.target, field, value, before)
+        except ValueRefused as refused:
+            yield Fault((*here, "fields", field), f"the rule {rule!r} proposes {value!r}: {refused}")
+
+
+def _value(policy: Policy, target: str, field: str, value: object, before: tuple[RuleAction, ...]) -> None:
+    """Refuse what a field must not be given: a value, or the id of a record that no action before it is about."""
+    to = referred(value)
+    if to is None:
+        usable_value(policy, target, field, value)
+    elif specs_for(policy, target)[field].type is not FieldType.RECORD_ID:
+        raise ValueRefused(f"{field!r} cannot be the id of a record; declare it with the type record_id")
+    elif to not in {one.about for one in before}:
+        raise ValueRefused(f"no action before it is about {to!r}")
 
 
 def _retention(policy: Policy) -> Iterator[Fault]:

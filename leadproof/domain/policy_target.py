@@ -140,15 +140,17 @@ def _values(policy: Policy, description: Description) -> Iterator[Fault]:
             if found.options and value not in found.options:
                 yield Fault(("values", system, field, index), _no_option(system, field, found, value))
     for position, rule in enumerate(policy.rules):
-        if (rule.target, rule.object) != (system, description.target_object):
-            continue
-        for field, value in rule.fields.items():
-            found = description.fields.get(field)
-            if found is None or not found.options or specs[field].type is not FieldType.PICKLIST:
+        for number, proposal in enumerate(rule.proposals):
+            if (proposal.target, proposal.object) != (system, description.target_object):
                 continue
-            if value not in found.options:
-                why = f"the rule {rule.name!r}: {_no_option(system, field, found, value)}"
-                yield Fault(("rules", position, "fields", field), why)
+            here = ("rules", position, "then", number - 1) if number else ("rules", position)
+            for field, value in proposal.fields.items():
+                found = description.fields.get(field)
+                if found is None or not found.options or specs[field].type is not FieldType.PICKLIST:
+                    continue
+                if value not in found.options:
+                    why = f"the rule {rule.name!r}: {_no_option(system, field, found, value)}"
+                    yield Fault((*here, "fields", field), why)
 
 
 def _no_option(system: str, field: str, found: FieldDescription, value: object) -> str:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Final
 
 from leadproof.domain import conditions
 from leadproof.domain.events import Lead, LeadSnapshot
-from leadproof.domain.field_catalog import specs_for
+from leadproof.domain.field_catalog import specs_of_lead
 from leadproof.domain.plan import Action, ActionKind, Evidence, Plan, PlannerInfo
-from leadproof.domain.policy import Policy, Rule
+from leadproof.domain.policy import Policy, Rule, RuleAction
+from leadproof.domain.references import reference, references_in
 from leadproof.planners.about_the_lead import said_of_the_person
 
 _LONGEST: Final = 2000
@@ -24,38 +26,57 @@ class RulesPlanner:
     def plan(
         self, lead: Lead, snapshot: LeadSnapshot, policy: Policy, *, stronger: bool = False
     ) -> tuple[Plan, PlannerInfo]:
-        """Propose at most one action.
+        """Propose what the rule says, each further action after the one before it.
 
         A create carries, besides what the rule sets, what the lead says about the person, as far as the policy permits
         it and the value is usable.
         """
         info = PlannerInfo(kind=self.kind, policy_digest=policy.digest)
         for rule in policy.rules:
-            if conditions.holds(rule.when, snapshot, specs_for(policy, rule.target)):
+            if conditions.holds(rule.when, snapshot, specs_of_lead(policy, snapshot.source_system, rule.target)):
                 return _plan(rule, snapshot, policy), info
         return Plan(summary="No rule holds for this lead"), info
 
 
 def _plan(rule: Rule, snapshot: LeadSnapshot, policy: Policy) -> Plan:
     because = rule.reason or f"The rule {rule.name} holds"
-    summary = f"{rule.name}: {because}"[:_LONGEST]
-    if rule.action is None:
-        return Plan(summary=summary)
-    action = Action(
-        kind=rule.action,
-        target_system=rule.target,
-        target_object=rule.object,
-        fields=_fields(rule, snapshot, policy),
-        reason=because[:_LONGEST],
-        evidence=_evidence(rule, snapshot),
+    proposals = rule.proposals
+    actions = tuple(
+        Action(
+            kind=proposal.action,
+            target_system=proposal.target,
+            target_object=proposal.object,
+            fields=_fields(proposal, proposals[:ordinal], snapshot, policy),
+            reason=because[:_LONGEST],
+            evidence=_evidence(rule, snapshot),
+            depends_on=_needs(proposal, proposals[:ordinal]),
+        )
+        for ordinal, proposal in enumerate(proposals)
     )
-    return Plan(summary=summary, actions=(action,))
+    return Plan(summary=f"{rule.name}: {because}"[:_LONGEST], actions=actions)
 
 
-def _fields(rule: Rule, snapshot: LeadSnapshot, policy: Policy) -> dict[str, Any]:
-    if rule.action is not ActionKind.CREATE:
-        return dict(rule.fields)
-    return {**said_of_the_person(snapshot, policy, rule.target, rule.object), **rule.fields}
+def _fields(
+    proposal: RuleAction, before: Sequence[RuleAction], snapshot: LeadSnapshot, policy: Policy
+) -> dict[str, Any]:
+    said = (
+        said_of_the_person(snapshot, policy, proposal.target, proposal.object)
+        if proposal.action is ActionKind.CREATE
+        else {}
+    )
+    refers = {name: reference(_about(to, before)) for name, to in references_in(proposal.fields).items()}
+    return {**said, **proposal.fields, **refers}
+
+
+def _needs(proposal: RuleAction, before: Sequence[RuleAction]) -> tuple[int, ...]:
+    """The action before it, and those whose records it refers to."""
+    named = {_about(to, before) for to in references_in(proposal.fields).values()}
+    return tuple(sorted({len(before) - 1, *named} - {-1}))
+
+
+def _about(to: int | str, before: Sequence[RuleAction]) -> int:
+    """The ordinal of the last action before it that is about a record; a policy that names none is refused."""
+    return max(ordinal for ordinal, one in enumerate(before) if one.about == to)
 
 
 def _evidence(rule: Rule, snapshot: LeadSnapshot) -> tuple[Evidence, ...]:

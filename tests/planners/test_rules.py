@@ -10,9 +10,11 @@ from leadproof.domain.plan import Action, ActionKind, Evidence, Plan, TargetObje
 from leadproof.domain.policy import Policy, Rule
 from leadproof.domain.policy_text import parse_policy
 from leadproof.domain.records import FoundRecord
+from leadproof.domain.references import reference
 from leadproof.planners.rules import RulesPlanner
 from leadproof.ports import Planner
 from tests.domain.samples import policy, shipped, snapshot
+from tests.domain.test_policy_further_actions import RULE, TEXT, THEN
 from tests.planners.samples import a_lead
 
 PLANNER: Planner = RulesPlanner()
@@ -183,6 +185,47 @@ def test_long_values_do_not_make_a_plan_malformed() -> None:
     (evidence,) = only(snapshot("hubspot", message="x" * 70_000), ruled).evidence
 
     assert len(evidence.says) == 2000
+
+
+def test_each_further_action_waits_for_the_one_before_and_is_told_of_its_record() -> None:
+    by = parse_policy(TEXT)
+    read = snapshot("hubspot", company="Acme", last_name="Kim", email="kim@acme.example")
+    qualify, create, mark = planned(read, by).actions
+
+    assert (qualify.kind, qualify.depends_on) == (ActionKind.QUALIFY, ())
+    assert (create.kind, create.target_system, create.depends_on) == (ActionKind.CREATE, "salesforce", (0,))
+    assert create.fields == {
+        "email": "kim@acme.example",
+        "last_name": "Kim",
+        "company": "Acme",
+        "owner": "inbound",
+    }
+    assert (mark.kind, mark.target_system, mark.depends_on) == (ActionKind.UPDATE, "hubspot", (1,))
+    assert mark.fields == {"salesforce_id": reference(1), "company": "Acme"}
+    assert mark.reason == create.reason == qualify.reason
+    records = {("hubspot", "contact"): FoundRecord(record_id="101", fields={})}
+    guarded = guard(planned(read, by), by, snapshot=read, records=records)
+    assert [one.verdict for one in guarded] == [Verdict.ALLOWED] * 3
+
+
+def test_what_is_referred_to_is_waited_for_although_something_stands_between() -> None:
+    between = "\n[[rule.then]]\naction = 'qualify'\nfields = { lead_status = 'OPEN' }\n"
+    text = TEXT.replace(RULE, 'target = "salesforce"\nobject = "lead"\naction = "create"\n').replace(
+        THEN, between + THEN[THEN.rindex("[[rule.then]]") :]
+    )
+    *_, mark = planned(snapshot("hubspot", company="Acme"), parse_policy(text)).actions
+
+    assert (mark.depends_on, mark.fields["salesforce_id"]) == ((0, 1), reference(0))
+
+
+def test_a_condition_reads_a_lead_as_its_own_source_declares_it() -> None:
+    text = (
+        TEXT.replace('present = "company" }', 'equals = { budget = "5" } }')
+        .replace(RULE, 'target = "salesforce"\nobject = "lead"\naction = "create"\n')
+        .replace(THEN, "")
+    )
+
+    assert planned(snapshot("hubspot", budget="5.00"), parse_policy(text)).actions
 
 
 def test_the_first_rule_that_holds_decides() -> None:
