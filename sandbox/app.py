@@ -18,8 +18,12 @@ from sandbox.hubspot.store import FIRST_ID
 from sandbox.hubspot.webhooks import Webhooks
 from sandbox.provider import Provider
 from sandbox.request_log import RequestLog
+from sandbox.salesforce.control import org_routes
+from sandbox.salesforce.org import Org
 
 SEARCH_LAG = 2.0
+PREFIXES = {"salesforce": "/services"}
+"""Where a provider is served, if not under its name: Salesforce's clients drop a prefix."""
 
 
 def create_app(*, portal_id: int | None = None, search_lag: float = SEARCH_LAG, first_id: int = FIRST_ID) -> Starlette:
@@ -28,7 +32,7 @@ def create_app(*, portal_id: int | None = None, search_lag: float = SEARCH_LAG, 
     Args:
         portal_id: the HubSpot account that is served; the seed's by default.
         search_lag: for how many seconds a write stays unseen by HubSpot's search.
-        first_id: HubSpot's id of the first contact; after a reset it is the first again.
+        first_id: HubSpot's id of the first contact, and the number in Salesforce's first id; so again after a reset.
     """
     clock, log, faults = Clock(), RequestLog(), Faults()
     webhooks = Webhooks(clock)
@@ -36,7 +40,8 @@ def create_app(*, portal_id: int | None = None, search_lag: float = SEARCH_LAG, 
     webhooks.account(portal.portal_id, portal.app_id)
     scripts = Scripts()
     claude = MessagesApi(scripts)
-    providers: dict[str, Provider] = {portal.name: portal, claude.name: claude}
+    org = Org(clock, first_id=first_id, saved=_unheard)
+    providers: dict[str, Provider] = {portal.name: portal, claude.name: claude, org.name: org}
     control = ControlPlane(providers, clock, log, faults, webhooks)
 
     @asynccontextmanager
@@ -46,11 +51,16 @@ def create_app(*, portal_id: int | None = None, search_lag: float = SEARCH_LAG, 
 
     return Starlette(
         routes=[
-            Mount("/_sandbox", routes=[*control.routes(), *script_routes(scripts)]),
+            Mount("/_sandbox", routes=[*control.routes(), *script_routes(scripts), *org_routes(org)]),
             *(
-                Mount(f"/{name}", app=Exchange(provider, clock, log, faults, f"/{name}"))
-                for name, provider in providers.items()
+                Mount(prefix, app=Exchange(provider, clock, log, faults, prefix))
+                for provider in providers.values()
+                for prefix in [PREFIXES.get(provider.name, f"/{provider.name}")]
             ),
         ],
         lifespan=lifespan,
     )
+
+
+def _unheard(kind: str, record: str) -> None:
+    return None

@@ -2,8 +2,11 @@
 
 from dataclasses import asdict, dataclass
 from typing import Any
+from urllib.parse import parse_qsl
 
 from sandbox.wire import Call
+
+SIGN_IN = "token.create"
 
 
 @dataclass(slots=True)
@@ -25,7 +28,8 @@ class RequestLog:
         self._entries: list[Entry] = []
 
     def received(self, at: str, provider: str, operation: str | None, call: Call) -> Entry:
-        entry = Entry(at, provider, operation, call.method, call.target, _without_token(call.body))
+        path, body = _without_secrets(operation, call)
+        entry = Entry(at, provider, operation, call.method, path, body)
         self._entries.append(entry)
         return entry
 
@@ -40,5 +44,12 @@ class RequestLog:
         self._entries.clear()
 
 
-def _without_token(body: Any) -> Any:
-    return {**body, "tokenKey": "(hidden)"} if isinstance(body, dict) and "tokenKey" in body else body
+def _without_secrets(operation: str | None, call: Call) -> tuple[str, Any]:
+    """The path and the body to keep: of a sign-in only what it asks for, and no token that is asked about."""
+    body = call.body
+    if operation == SIGN_IN:
+        asked = dict(parse_qsl(body)).get("grant_type") if isinstance(body, str) else None
+        return call.target.partition("?")[0], {"grant_type": asked}
+    if isinstance(body, dict) and "tokenKey" in body:
+        body = {**body, "tokenKey": "(hidden)"}
+    return call.target, body
