@@ -12,7 +12,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final, NamedTuple
 
-from leadproof.crm.hubspot_patience import Gone, PatientQuestions
+from leadproof.crm.hubspot_patience import PatientQuestions
+from leadproof.crm.patience import Gone
 from leadproof.deadline import Response
 from leadproof.domain.candidates import Candidate, Version
 
