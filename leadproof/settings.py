@@ -166,7 +166,8 @@ class Settings(BaseModel):
     anthropic_project: str | None = Field(default=None, description="Google Cloud project of `vertex`")
     standard_secrets: dict[str, tuple[SecretStr, ...]] = Field(
         default={},
-        description="secrets of generic sources: `source=whsec_...,whsec_...;other=whsec_...` (Standard Webhooks)",
+        description="secrets of generic sources: `source=whsec_...,whsec_...;other=bearer_...` (`bearer_`: sent as it "
+        "is, by who cannot sign by Standard Webhooks)",
     )
     sweep_seconds: WholeSeconds = Field(default=120, description="interval of the sweep's schedule")
     sweep_age_seconds: WholeSeconds = Field(default=60, description="rows younger than this are left to their run")

@@ -13,7 +13,7 @@ from leadproof.domain.errors import MalformedKey, MalformedValue
 from leadproof.domain.events import LeadEvent, Scope, SourceEvent
 from leadproof.domain.field_catalog import CATALOG
 from leadproof.domain.policy import Policy
-from leadproof.inbound import hubspot
+from leadproof.inbound import hubspot, salesforce
 from leadproof.inbound.reading import Ignored, Reading, Unusable
 from leadproof.inbound.signatures import TOLERANCE_SECONDS
 from leadproof.ports import Ledger
@@ -180,8 +180,9 @@ def echo_at_the_door(
 
 
 def _is_ours(event: SourceEvent, settings: Settings) -> bool:
-    ours = settings.hubspot_portal_id
-    return event.source_system != hubspot.SOURCE or ours is None or event.account == ours
+    accounts = {hubspot.SOURCE: settings.hubspot_portal_id, salesforce.SOURCE: settings.salesforce_org_id}
+    ours = accounts.get(event.source_system)
+    return ours is None or event.account == ours
 
 
 def _in_our_names(event: SourceEvent, fields: Mapping[str, SourceFields]) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Final
 
 from fastapi import Request
@@ -12,20 +13,37 @@ from starter import problems
 MOST_BYTES: Final = 1024 * 1024
 
 
+JSON: Final = "application/json"
+XML: Final = "text/xml"
+
+
 def check_json(request: Request) -> None:
     """Refuse what is no JSON by its headers.
 
     Raises:
         Problem: 415.
     """
+    _check(request, JSON, ("", "charset=utf-8"))
+
+
+def check_xml(request: Request) -> None:
+    """Refuse what is no XML by its headers, in one of the encodings that every parser of it knows.
+
+    Raises:
+        Problem: 415.
+    """
+    _check(request, XML, ("", "charset=utf-8", "charset=utf-16"))
+
+
+def _check(request: Request, wanted: str, charsets: Collection[str]) -> None:
     media_type, _, parameters = request.headers.get("content-type", "").partition(";")
     charset = parameters.strip().lower().replace(" ", "").replace('"', "")
     if (
-        media_type.strip().lower() != "application/json"
-        or charset not in ("", "charset=utf-8")
+        media_type.strip().lower() != wanted
+        or charset not in charsets
         or request.headers.get("content-encoding", "identity") != "identity"
     ):
-        raise problems.unsupported_media_type()
+        raise problems.unsupported_media_type(wanted)
 
 
 async def raw_body(request: Request) -> bytes:

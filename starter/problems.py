@@ -76,8 +76,8 @@ def too_large(most: int) -> Problem:
     return Problem(413, "too-large", "The body is too large", f"a body has at most {most} bytes")
 
 
-def unsupported_media_type() -> Problem:
-    return Problem(415, "media-type", "The body is no JSON by its headers", "send application/json, not encoded")
+def unsupported_media_type(wanted: str) -> Problem:
+    return Problem(415, "media-type", "The body is another kind by its headers", f"send {wanted}, not encoded")
 
 
 def malformed(detail: str) -> Problem:
@@ -104,6 +104,11 @@ def still_unusable(why: str) -> Problem:
 
 def not_found(what: str) -> Problem:
     return Problem(404, "not-found", "Nothing stands here", what)
+
+
+def no_route() -> Problem:
+    """What an address answers that is none; for an address that only its caller knows."""
+    return Problem(404, "not-found", "Not Found")
 
 
 def unavailable(detail: str) -> Problem:

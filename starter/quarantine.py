@@ -10,7 +10,7 @@ from fastapi.responses import JSONResponse
 from leadproof import strict_json
 from leadproof.domain.errors import MalformedDelivery
 from leadproof.domain.steps import QuarantineEntry
-from leadproof.inbound import hubspot, standard
+from leadproof.inbound import hubspot, salesforce, standard
 from leadproof.inbound.reading import Reading
 from leadproof.ports import Ledger
 from starter import problems
@@ -96,6 +96,8 @@ def _reading(entry: QuarantineEntry) -> Reading:
         event = strict_json.read((entry.body or "").encode("utf-8"))
         if entry.source_system == hubspot.SOURCE:
             return hubspot.parse_event(event)
+        if entry.source_system == salesforce.SOURCE:
+            return salesforce.parse_event(event)
         return standard.parse_event(event, source=entry.source_system)
     except MalformedDelivery as error:
         raise problems.still_unusable(str(error)) from None

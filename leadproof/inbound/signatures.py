@@ -129,6 +129,95 @@ class StandardSignature:
         return _not_empty(key)
 
 
+class SharedSecret:
+    """A secret that the sender shows as it is, for those that cannot sign (a Flow of Salesforce).
+
+    It says who sends and nothing of what is sent or when: whoever sees one request can send it again.
+
+    Args:
+        secrets: texts that begin with `bearer_`, any of which may be shown.
+
+    Raises:
+        ConfigurationRefused: a secret is too short to be none that is guessed.
+    """
+
+    beginning: ClassVar = "bearer_"
+    header: ClassVar = "authorization"
+
+    _FORM: ClassVar = re.compile(r"bearer_[A-Za-z0-9_-]{20,200}", re.ASCII)
+
+    def __init__(self, secrets: Sequence[str]) -> None:
+        if not all(self._FORM.fullmatch(secret) for secret in secrets):
+            raise ConfigurationRefused(
+                "a shared secret is `bearer_` and 20 to 200 letters, digits, `-` and `_` that nobody guesses"
+            )
+        self._secrets = list(secrets)
+
+    def verify(self, headers: Mapping[str, str]) -> None:
+        """Accept a delivery or raise.
+
+        Raises:
+            InvalidSignature: saying why, for our log; a caller of the starter is not told.
+        """
+        scheme, _, given = headers.get(self.header, "").partition(" ")
+        if scheme.lower() != "bearer" or not _any_equal([given.strip(" ")], self._secrets):
+            raise InvalidSignature("no shared secret is in the header authorization")
+
+
+class StandardSource:
+    """How a generic source shows who it is: it signs by Standard Webhooks, or sends a shared secret.
+
+    Args:
+        secrets: of both kinds; those that begin with `bearer_` are shown, all others sign.
+
+    Raises:
+        ConfigurationRefused: one is none of its kind.
+    """
+
+    def __init__(self, secrets: Sequence[str]) -> None:
+        shown = [secret for secret in secrets if secret.startswith(SharedSecret.beginning)]
+        signing = [secret for secret in secrets if secret not in shown]
+        self._shared = SharedSecret(shown) if shown else None
+        self._signature = StandardSignature(signing) if signing or not shown else None
+
+    def verify(self, headers: Mapping[str, str], *, body: bytes, now: datetime) -> bool:
+        """Accept a delivery or raise.
+
+        Returns:
+            Whether it was signed; what was not may be a repetition that only its content tells.
+
+        Raises:
+            InvalidSignature: saying why, for our log; a caller of the starter is not told.
+        """
+        signed = StandardSignature.signature_header in headers
+        if self._signature is not None and (signed or self._shared is None):
+            self._signature.verify(headers, body=body, now=now)
+            return True
+        if self._shared is not None:
+            self._shared.verify(headers)
+        return False
+
+
+class SecretPath:
+    """An address that only its caller knows; Salesforce's outbound messages carry no signature.
+
+    Args:
+        secrets: last parts of the address, any of which may be called; without one nobody may.
+    """
+
+    def __init__(self, secrets: Sequence[str]) -> None:
+        self._secrets = [_not_empty(secret) for secret in secrets]
+
+    def verify(self, given: str) -> None:
+        """Accept the last part of a called address or raise.
+
+        Raises:
+            InvalidSignature: for our log; the address answers like one that is none.
+        """
+        if not _any_equal([given], self._secrets):
+            raise InvalidSignature("the address that was called ends with no secret of ours")
+
+
 _MOST_SIGNATURES: Final = 10
 
 

@@ -1,9 +1,7 @@
-"""The lead schema of our own: `POST /v1/leads`, and generic sources with Standard Webhooks."""
+"""The lead schema of our own: `POST /v1/leads`, and generic sources: Standard Webhooks, or a shared secret."""
 
 from __future__ import annotations
 
-import re
-from datetime import datetime
 from typing import Annotated, Any, Final, Self
 
 from pydantic import (
@@ -23,11 +21,11 @@ from leadproof.domain.errors import MalformedDelivery
 from leadproof.domain.events import SourceEvent
 from leadproof.domain.field_catalog import CONSENT, FIRST_TOUCH
 from leadproof.inbound.reading import Usable
+from leadproof.inbound.times import RFC_3339, storable
 
 LARGEST_EXTRA: Final = 65_536
 """Characters of JSON that are kept as evidence only."""
 
-_RFC_3339: Final = re.compile(r"\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d{1,9})?([Zz]|[+-]\d\d:\d\d)", re.ASCII)
 _SHOWN_FAULTS: Final = 5
 
 
@@ -40,15 +38,17 @@ def _null_is_empty(value: Any) -> Any:
 
 
 def _is_rfc_3339(value: Any) -> Any:
-    if not isinstance(value, str) or _RFC_3339.fullmatch(value) is None:
+    if not isinstance(value, str) or RFC_3339.fullmatch(value) is None:
         raise ValueError("a time is RFC 3339 text with its offset")
     return value
 
 
-def _is_storable(moment: datetime) -> datetime:
-    if not 1970 <= moment.year <= 9998:
-        raise ValueError("the time is out of range")
-    return moment
+def _without_nulls(value: Any) -> Any:
+    return {name: one for name, one in value.items() if one is not None} if isinstance(value, dict) else value
+
+
+def _whole_is_integer(value: Any) -> Any:
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 _BLANK: Final = BeforeValidator(_blank_is_absent)
@@ -57,7 +57,7 @@ _EMPTY: Final = BeforeValidator(_null_is_empty)
 Id = Annotated[str, StringConstraints(max_length=200, pattern=r"^\S(.*\S)?$")]
 Kind = Annotated[str, StringConstraints(max_length=100, pattern=r"^[A-Za-z0-9][A-Za-z0-9._:-]*$")]
 Occurrence = Annotated[str, StringConstraints(max_length=500, pattern=r"^\S(.*\S)?$")]
-Time = Annotated[AwareDatetime, Field(strict=False), BeforeValidator(_is_rfc_3339), AfterValidator(_is_storable)]
+Time = Annotated[AwareDatetime, Field(strict=False), BeforeValidator(_is_rfc_3339), AfterValidator(storable)]
 Email = Annotated[str | None, Field(max_length=320, pattern=r"^\s*[^\s@]+@[^\s@]+\s*$"), _BLANK]
 Short = Annotated[str | None, Field(max_length=300), _BLANK]
 Url = Annotated[str | None, Field(max_length=2000), _BLANK]
@@ -79,9 +79,14 @@ class LeadFields(BaseModel):
     title: Short = None
     country: Short = None
     region: Short = None
-    employees: Annotated[int | None, Field(ge=0, le=100_000_000)] = None
+    employees: Annotated[int | None, Field(ge=0, le=100_000_000), BeforeValidator(_whole_is_integer)] = None
     message: Long = None
-    utm: Annotated[dict[Name, Annotated[str, StringConstraints(max_length=1000)]], Field(max_length=30), _EMPTY] = {}
+    utm: Annotated[
+        dict[Name, Annotated[str, StringConstraints(max_length=1000)]],
+        Field(max_length=30),
+        BeforeValidator(_without_nulls),
+        _EMPTY,
+    ] = {}
     consent: Annotated[dict[Name, bool | str | int | None], Field(max_length=30), _EMPTY] = {}
 
     @model_validator(mode="after")

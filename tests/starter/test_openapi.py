@@ -22,12 +22,14 @@ from temporalio.client import Client
 from leadproof.ledger.schema import upgrade
 from leadproof.settings import Settings
 from starter.serve import serve
-from starter.webhooks import HUBSPOT_PATH, STANDARD_PATH
+from starter.webhooks import HUBSPOT_PATH, SALESFORCE_PATH, STANDARD_PATH
 from tests.starter.door import POLICY, SECRET, STANDARD_SECRET, Door, authorized, settings_of
 from tests.starter.signing import hubspot_headers, standard_headers
 
 EXAMPLES = 1
 """Per route, once as described and once not; the same ones in every run."""
+
+PATH_SECRET = "the-last-part-of-an-address"
 
 PROBES = frozenset({"/healthz", "/readyz", "/metrics"})
 """Nothing can be sent to them."""
@@ -105,6 +107,9 @@ def send(http: httpx.Client, case: Any, address: str) -> int:
         headers |= hubspot_headers(
             body, secret=SECRET, url=f"{address}{HUBSPOT_PATH}", milliseconds=int(time.time() * 1000)
         )
+    elif case.path == SALESFORCE_PATH:
+        case.path_parameters["path_secret"] = PATH_SECRET
+        headers["content-type"] = "text/xml"
     elif case.path == STANDARD_PATH:
         case.path_parameters["source"] = "website"
         headers |= standard_headers(body, secret=STANDARD_SECRET, seconds=int(time.time()))
@@ -118,6 +123,7 @@ async def test_every_route_is_described(door: Door) -> None:
     described = (await door.http.get("/openapi.json")).json()
     assert set(described["paths"]) == {
         "/webhooks/hubspot",
+        "/webhooks/salesforce/outbound-message/{path_secret}",
         "/webhooks/standard/{source}",
         "/v1/leads",
         "/v1/leads/{event_key}",
@@ -148,6 +154,7 @@ async def test_no_request_that_the_description_allows_or_forbids_is_a_fault_of_o
         LEADPROOF_TEMPORAL_NAMESPACE=unworked.namespace,
         LEADPROOF_STARTER_PORT=str(port),
         LEADPROOF_PUBLIC_URL=f"http://127.0.0.1:{port}",
+        LEADPROOF_SALESFORCE_PATH_SECRETS=PATH_SECRET,
     )
     upgrade(chosen.ledger_url)
     async with serving(chosen) as address:
