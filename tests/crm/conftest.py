@@ -1,17 +1,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
 
 import httpx
 import pytest
 
 from leadproof.crm.hubspot import HubSpotCrm
 from leadproof.crm.hubspot_fields import HubSpotFields
+from leadproof.crm.salesforce_fields import SalesforceFields
+from leadproof.crm.salesforce_sign_in import ClientCredentials
 from sandbox.server import running
 from tests.crm.hostile import Hostile, hostile
+from tests.crm.salesforce_org import Org
 from tests.sandbox.control import Control
 
+if TYPE_CHECKING:  # its library takes 1.5 s to import, which the tests of other CRMs do not wait for
+    from leadproof.crm.salesforce import SalesforceCrm
+
 MakeCrm = Callable[..., HubSpotCrm]
+MakeSalesforce = Callable[..., "SalesforceCrm"]
 
 
 @pytest.fixture
@@ -36,6 +44,43 @@ def make_crm() -> Iterator[MakeCrm]:
     yield make
     for crm in made:
         crm.close()
+
+
+@pytest.fixture
+def make_salesforce() -> Iterator[MakeSalesforce]:
+    """Salesforce adapters that are closed with the test."""
+    from leadproof.crm.salesforce import SalesforceCrm
+
+    made: list[SalesforceCrm] = []
+
+    def make(url: str, **other: object) -> SalesforceCrm:
+        settings: dict[str, object] = {
+            "sign_in": ClientCredentials("leadproof", "secret"),
+            "api_version": "62.0",
+            "fields": SalesforceFields(),
+            "external_id_field": "Leadproof_External_Id__c",
+            "marker_field": "Leadproof_Effect__c",
+            "connect_timeout": 10.0,
+            "call_timeout": 30.0,
+        }
+        crm = SalesforceCrm(url=url, **(settings | other))  # type: ignore[arg-type]
+        made.append(crm)
+        return crm
+
+    yield make
+    for crm in made:
+        crm.close()
+
+
+@pytest.fixture
+def org(server: Hostile) -> Org:
+    """A Salesforce org that answers as a test wants."""
+    return Org(server)
+
+
+@pytest.fixture
+def salesforce(org: Org, make_salesforce: MakeSalesforce) -> SalesforceCrm:
+    return make_salesforce(org.server.url)
 
 
 @pytest.fixture
