@@ -33,9 +33,10 @@ from leadproof.shadow import ReadOnly
 from workers.planners import planners_of
 from workers.runs import TemporalRuns, TemporalSenders
 from workers.systems.hubspot import HUBSPOT
+from workers.systems.salesforce import SALESFORCE
 from workers.systems.system import System
 
-SYSTEMS: Final[Mapping[str, System]] = {system.name: system for system in (HUBSPOT,)}
+SYSTEMS: Final[Mapping[str, System]] = {system.name: system for system in (HUBSPOT, SALESFORCE)}
 """The CRMs that there is an adapter for."""
 
 

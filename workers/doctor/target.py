@@ -14,6 +14,7 @@ from leadproof.ports import CrmDiagnosis
 from leadproof.settings import Settings, variable
 from workers import compose
 from workers.systems.hubspot import HUBSPOT
+from workers.systems.salesforce import SALESFORCE
 from workers.systems.system import System
 
 
@@ -47,6 +48,13 @@ WORDS = {
         grant="give its app these scopes",
         document="docs/hubspot.md",
         app="hubspot_app_id",
+    ),
+    SALESFORCE.name: Words(
+        credentials="LEADPROOF_SALESFORCE_CLIENT_ID and the secret or the key beside it",
+        address="LEADPROOF_SALESFORCE_URL",
+        holder="our user",
+        grant="give it these rights in a permission set",
+        document="docs/salesforce.md",
     ),
 }
 
