@@ -225,6 +225,14 @@ def test_a_notification_that_is_none_leaves_its_neighbours_alone(bad: str) -> No
     assert readings[1].body["organizationId"] == ORGANIZATION
 
 
+def test_a_prefix_means_what_it_means_where_it_stands() -> None:
+    far = notification(type_='xsi:type="q:Lead"')
+    near = far.replace("<Notification>", '<Notification xmlns:q="urn:other">')
+    known = '<notifications xmlns:q="urn:sobject.enterprise.soap.sforce.com" '
+    outer = message(near, far).replace("<notifications ", known)
+    assert [type(reading) for reading in read(outer)] == [Unusable, Usable]
+
+
 def test_other_objects_are_left_alone() -> None:
     readings = [*salesforce.parse(fixture("10")), *salesforce.parse(fixture("19"))]
     assert [reading.kind for reading in readings if isinstance(reading, Ignored)] == [
