@@ -143,15 +143,16 @@ class PlanningActivities:
     def _targets(
         self, lead: Lead, snapshot: LeadSnapshot, plan: Plan, policy: Policy
     ) -> dict[tuple[str, str], TargetState]:
-        """The present record per target that the plan names; the source record itself where source is target."""
+        """The present record per target that the plan names; the source record itself where that is the target's."""
         states: dict[tuple[str, str], TargetState] = {}
+        source = (snapshot.source_system, snapshot.source_object)
         for action in plan.actions:
             where = (action.target_system, str(action.target_object))
             crm = self._crms.get(action.target_system)
             if crm is None or action.target_system not in policy.targets:
                 continue
             state = states.get(where)
-            if state is None and action.target_system == snapshot.source_system and snapshot.record is not None:
+            if state is None and where == source and snapshot.record is not None:
                 found = LookUp(presence=Presence.ONE, record=snapshot.record)
                 state = TargetState(found=found, read_at=snapshot.read_at)
             elif state is None:

@@ -69,9 +69,11 @@ def _fields(
 
 
 def _needs(proposal: RuleAction, before: Sequence[RuleAction]) -> tuple[int, ...]:
-    """The action before it, and those whose records it refers to."""
+    """The action before it, those whose records it refers to, and the last one about its own record, which may be the
+    one that makes it."""
     named = {_about(to, before) for to in references_in(proposal.fields).values()}
-    return tuple(sorted({len(before) - 1, *named} - {-1}))
+    own = {ordinal for ordinal, one in enumerate(before) if one.about == proposal.about}
+    return tuple(sorted({len(before) - 1, *named, *sorted(own)[-1:]} - {-1}))
 
 
 def _about(to: int | str, before: Sequence[RuleAction]) -> int:

@@ -200,7 +200,7 @@ def test_each_further_action_waits_for_the_one_before_and_is_told_of_its_record(
         "company": "Acme",
         "owner": "inbound",
     }
-    assert (mark.kind, mark.target_system, mark.depends_on) == (ActionKind.UPDATE, "hubspot", (1,))
+    assert (mark.kind, mark.target_system, mark.depends_on) == (ActionKind.UPDATE, "hubspot", (0, 1))
     assert mark.fields == {"salesforce_id": reference(1), "company": "Acme"}
     assert mark.reason == create.reason == qualify.reason
     records = {("hubspot", "contact"): FoundRecord(record_id="101", fields={})}
