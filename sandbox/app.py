@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import Any
 
 from starlette.applications import Starlette
 from starlette.routing import Mount
@@ -16,10 +17,13 @@ from sandbox.faults import Faults
 from sandbox.hubspot.portal import Portal
 from sandbox.hubspot.store import FIRST_ID
 from sandbox.hubspot.webhooks import Webhooks
+from sandbox.outbox import Outbox
 from sandbox.provider import Provider
 from sandbox.request_log import RequestLog
 from sandbox.salesforce.control import org_routes
+from sandbox.salesforce.ids import Ids
 from sandbox.salesforce.org import Org
+from sandbox.salesforce.outbound import NOTIFICATION, Sender
 
 SEARCH_LAG = 2.0
 PREFIXES = {"salesforce": "/services"}
@@ -40,14 +44,28 @@ def create_app(*, portal_id: int | None = None, search_lag: float = SEARCH_LAG, 
     webhooks.account(portal.portal_id, portal.app_id)
     scripts = Scripts()
     claude = MessagesApi(scripts)
-    org = Org(clock, first_id=first_id, saved=_unheard)
+
+    def saved(kind: str, record: str) -> None:
+        messages.saved(kind, record)
+
+    org = Org(clock, first_id=first_id, saved=saved)
+    notifications = Ids(first_id)
+    messages = Sender(
+        clock,
+        organization=str(org.organization["Id"]),
+        new_id=lambda: notifications.new(NOTIFICATION),
+        current=org.current,
+        fields=lambda kind: org.schema[kind].fields,
+    )
     providers: dict[str, Provider] = {portal.name: portal, claude.name: claude, org.name: org}
-    control = ControlPlane(providers, clock, log, faults, webhooks)
+    outboxes: dict[str, Outbox[Any]] = {portal.name: webhooks, org.name: messages}
+    control = ControlPlane(providers, clock, log, faults, outboxes)
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
         yield
-        await webhooks.close()
+        for outbox in outboxes.values():
+            await outbox.close()
 
     return Starlette(
         routes=[
@@ -60,7 +78,3 @@ def create_app(*, portal_id: int | None = None, search_lag: float = SEARCH_LAG, 
         ],
         lifespan=lifespan,
     )
-
-
-def _unheard(kind: str, record: str) -> None:
-    return None

@@ -11,7 +11,7 @@ from starlette.routing import Route
 from sandbox.clock import Clock, rfc3339
 from sandbox.control_calls import asked_of, explained
 from sandbox.faults import Fault, Faults
-from sandbox.hubspot.webhooks import Subscription, Webhooks
+from sandbox.outbox import Outbox
 from sandbox.provider import Provider
 from sandbox.request_log import RequestLog
 
@@ -23,13 +23,13 @@ class ControlPlane:
         clock: Clock,
         log: RequestLog,
         faults: Faults,
-        webhooks: Webhooks,
+        outboxes: Mapping[str, Outbox[Any]],
     ) -> None:
         self._providers = providers
         self._clock = clock
         self._log = log
         self._faults = faults
-        self._webhooks = webhooks
+        self._outboxes = outboxes
 
     def routes(self) -> list[Route]:
         return [
@@ -45,7 +45,7 @@ class ControlPlane:
             Route("/merge", explained(self.merge), methods=["POST"]),
             Route("/convert", explained(self.convert), methods=["POST"]),
             Route("/webhooks", explained(self.set_webhooks), methods=["POST"]),
-            Route("/webhooks", self.show_webhooks, methods=["GET"]),
+            Route("/webhooks", explained(self.show_webhooks), methods=["GET"]),
             Route("/clock", explained(self.set_clock), methods=["PUT"]),
             Route("/side_effects", self.side_effects, methods=["GET"]),
         ]
@@ -56,7 +56,8 @@ class ControlPlane:
     async def reset(self, _: Request) -> Response:
         self._faults.clear()
         self._log.clear()
-        await self._webhooks.reset()
+        for outbox in self._outboxes.values():
+            await outbox.reset()
         self._clock.reset()
         for provider in self._providers.values():
             provider.reset()
@@ -114,12 +115,17 @@ class ControlPlane:
         return JSONResponse(provider.convert_record(asked.get("object", ""), str(asked.get("id", "")), _user(asked)))
 
     async def set_webhooks(self, request: Request) -> Response:
-        names = ("target", "secret", "on", "copies", "reorder", "properties", "subscriptions")
-        await self._webhooks.set(Subscription(**await asked_of(request, *names)))
-        return await self.show_webhooks(request)
+        every = {name for outbox in self._outboxes.values() for name in outbox.names}
+        asked = await asked_of(request, "provider", *every)
+        outbox = self._outbox(asked.pop("provider", "hubspot"))
+        unknown = sorted(set(asked) - set(outbox.names))
+        if unknown:
+            raise ValueError(f"unknown: {', '.join(unknown)}")
+        outbox.set(asked)
+        return JSONResponse(outbox.shown())
 
-    async def show_webhooks(self, _: Request) -> Response:
-        return JSONResponse(self._webhooks.shown())
+    async def show_webhooks(self, request: Request) -> Response:
+        return JSONResponse(self._outbox(request.query_params.get("provider", "hubspot")).shown())
 
     async def set_clock(self, request: Request) -> Response:
         asked = await asked_of(request, "now", "advance_seconds")
@@ -137,6 +143,11 @@ class ControlPlane:
         if name not in self._providers:
             raise ValueError(f"provider {name!r} is none of {', '.join(self._providers)}")
         return self._providers[name]
+
+    def _outbox(self, name: Any) -> Outbox[Any]:
+        if name not in self._outboxes:
+            raise ValueError(f"provider {name!r} is none of {', '.join(self._outboxes)}")
+        return self._outboxes[name]
 
 
 def _user(asked: Mapping[str, Any]) -> str:

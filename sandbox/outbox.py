@@ -2,7 +2,7 @@
 
 import asyncio
 from abc import ABC, abstractmethod
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Mapping, Sequence
 from dataclasses import dataclass, replace
 from random import Random
 from typing import Any, Generic, Protocol, TypeVar
@@ -15,6 +15,7 @@ GATHER = 0.02
 MAX_CONCURRENT = 10
 
 Item = TypeVar("Item")
+Headers = Mapping[str, str] | Sequence[tuple[str, str]]
 
 
 class Habits(Protocol):
@@ -39,12 +40,27 @@ class Parcel(Generic[Item]):
 class Outbox(ABC, Generic[Item]):
     """Parcels on their way, and how many arrived."""
 
+    names: tuple[str, ...]
+    """What can be set."""
+
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self._client: httpx.AsyncClient | None = None
         self._tasks: set[asyncio.Task[None]] = set()
         self._flush_handle: asyncio.TimerHandle | None = None
         self._clear()
+
+    @abstractmethod
+    def set(self, settings: Mapping[str, Any]) -> None:
+        """Send from now on what is asked, where it is asked; what was set before is forgotten.
+
+        Raises:
+            ValueError: saying what makes no sense.
+        """
+
+    @abstractmethod
+    def shown(self) -> dict[str, Any]:
+        """The settings, but for secrets, and what became of what was sent."""
 
     @abstractmethod
     def _habits(self) -> Habits: ...
@@ -80,16 +96,15 @@ class Outbox(ABC, Generic[Item]):
             "given_up": self._given_up,
         }
 
-    async def _post(self, target: str, body: bytes, headers: dict[str, str], *, within: float) -> httpx.Response | None:
+    async def _post(self, target: str, body: bytes, headers: Headers, *, within: float) -> httpx.Response | None:
         """The answer, if there is one in time."""
         if self._client is None:
             self._client = httpx.AsyncClient(trust_env=False, timeout=None)  # noqa: S113
-        async with self._slots:
-            try:
-                async with asyncio.timeout(within):
-                    return await self._client.post(target, content=body, headers=headers)
-            except (TimeoutError, httpx.HTTPError):
-                return None
+        try:
+            async with asyncio.timeout(within):
+                return await self._client.post(target, content=body, headers=headers)
+        except (TimeoutError, httpx.HTTPError):
+            return None
 
     async def reset(self) -> None:
         """Forget what is on its way."""
@@ -129,7 +144,9 @@ class Outbox(ABC, Generic[Item]):
 
     async def _deliver(self, parcel: Parcel[Item]) -> None:
         if self._wanted(parcel):
-            if await self._send(parcel):
+            async with self._slots:
+                arrived = await self._send(parcel)
+            if arrived:
                 self._waiting -= 1
                 self._delivered += 1
                 return

@@ -40,9 +40,9 @@ class Events:
             event["changeFlag"] = FLAGS[change.kind]
         return event
 
-    def again(self, event: Event) -> Event:
-        """The same event for its next attempt."""
-        return {**event, "eventId": self.event_id(), "attemptNumber": event["attemptNumber"] + 1}
+    def again(self, event: Event, attempt: int) -> Event:
+        """The same event for another attempt."""
+        return {**event, "eventId": self.event_id(), "attemptNumber": attempt}
 
     def event_id(self) -> int:
         return self._chance.randrange(1, 2**32)

@@ -19,6 +19,8 @@ LONGEST_DELAY = 7_200.0
 KEPT = 86_400.0
 ACTIONS = {"Lead": "04kxx0000000001AAA", "Contact": "04kxx0000000002AAA"}
 """The outbound message of each object: one has a message of its own, since its fields are its own."""
+NOTIFICATION = "04l"
+"""How the ids of notifications begin."""
 OBJECTS = {"leads": "Lead", "contacts": "Contact"}
 
 Current = Callable[[str, str], Row | None]
@@ -74,6 +76,8 @@ class Sender(Outbox[Notification]):
         fields: the names that an object's fields have.
     """
 
+    names = tuple(Rule.__slots__)
+
     def __init__(
         self,
         clock: Clock,
@@ -90,11 +94,8 @@ class Sender(Outbox[Notification]):
         self._fields = fields
         self._rule = OFF
 
-    def set(self, rule: Rule) -> None:
-        """
-        Raises:
-            ValueError: the rule names a field that none of its objects has.
-        """
+    def set(self, settings: Mapping[str, Any]) -> None:
+        rule = Rule(**settings)
         known = {name for kind in ACTIONS if rule.wants(kind) for name in self._fields(kind)}
         unknown = sorted(set(rule.fields or ()) - known) if rule.on else []
         if unknown:
@@ -138,7 +139,7 @@ class Sender(Outbox[Notification]):
 
     def _pause(self, parcel: Parcel[Notification]) -> float | None:
         remaining = KEPT - self._age(parcel)
-        growing = FIRST_DELAY * 2 ** min(parcel.attempts - 1, 20)
+        growing = FIRST_DELAY * 2.0 ** min(parcel.attempts - 1, 20)
         return min(growing, LONGEST_DELAY, remaining) if remaining > 0 else None
 
     def _age(self, parcel: Parcel[Notification]) -> float:

@@ -3,7 +3,7 @@
 import json
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -49,11 +49,12 @@ def receiving() -> Iterator[Receiver]:
             receiver.deliveries.append(Delivery(list(self.headers.items()), body))
             if receiver.hold:
                 receiver.release.wait(10)
-            self.send_response(receiver.statuses.pop(0) if receiver.statuses else 200)
             reply = receiver.replies.pop(0) if receiver.replies else receiver.reply
-            self.send_header("content-length", str(len(reply)))
-            self.end_headers()
-            self.wfile.write(reply)
+            with suppress(ConnectionError):  # the sender may have given up waiting
+                self.send_response(receiver.statuses.pop(0) if receiver.statuses else 200)
+                self.send_header("content-length", str(len(reply)))
+                self.end_headers()
+                self.wfile.write(reply)
 
         def log_message(self, *_: object) -> None:
             return

@@ -92,7 +92,7 @@ class Org:
         return numbered("04lxx0000", self._ids)
 
     def rule(self, **settings: Any) -> None:
-        self.sender.set(Rule(target=self.target, **settings))
+        self.sender.set({"target": self.target, **settings})
 
     def save(self, times: int = 1, **fields: Any) -> None:
         self.records["Lead", LEAD].update(fields)
@@ -317,7 +317,7 @@ async def test_the_interval_grows_to_two_hours_and_a_day_is_the_end(org: Org, re
 
 
 async def test_nobody_listens(org: Org, receiver: Receiver) -> None:
-    org.sender.set(Rule(target="http://127.0.0.1:9/"))
+    org.sender.set({"target": "http://127.0.0.1:9/"})
     org.save()
     await org.until(failed=1)
     org.rule()
@@ -342,7 +342,7 @@ async def test_off_is_off(org: Org, receiver: Receiver) -> None:
     org.rule()
     org.save()
     await org.until(failed=1)
-    org.sender.set(Rule(on=False))
+    org.sender.set({"on": False})
     org.save()
     org.clock.advance(0.5)
     assert (await org.settled())["given_up"] == 1
