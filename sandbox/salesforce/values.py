@@ -44,8 +44,8 @@ def json_value(value: Any) -> Any:
 
 
 def in_history(field: Field, value: Value) -> Value:
-    """A value as a field's history keeps it: cut, and nothing of a long text."""
-    if field.type == "textarea" and field.length > MAX_HISTORY:
+    """A value as the history of a field keeps it: cut, and nothing of a long text or of several choices."""
+    if field.type == "multipicklist" or (field.type == "textarea" and field.length > MAX_HISTORY):
         return None
     if isinstance(value, datetime):
         return times.shown(value)
