@@ -161,6 +161,12 @@ class Org:
     def sign_ins(self) -> list[Request]:
         return [one for one in self.server.requests if _is_sign_in(one)]
 
+    @property
+    def users_asked_for(self) -> list[str]:
+        """The conditions of the questions about users."""
+        asked = [query_of(one).partition(" FROM User WHERE ")[2] for one in self.server.requests]
+        return [condition for condition in asked if condition]
+
     def _answer(self, line: Line) -> None:
         if _is_sign_in(line.request):
             self.sign_in(line)

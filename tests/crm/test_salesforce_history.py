@@ -1,0 +1,172 @@
+"""Who changed what, from Salesforce's field history."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from leadproof.domain.records import MARKER as MARKER_NAME
+from leadproof.domain.records import Change, FoundRecord
+from tests.crm.asking import MARKER
+from tests.crm.hostile import says
+from tests.crm.salesforce_org import (
+    ANN,
+    LEAD,
+    MARKER_FIELD,
+    QUEUE,
+    ROBOT,
+    US,
+    Org,
+    column,
+    described,
+    entry,
+    query_of,
+    row,
+    rows,
+)
+
+if TYPE_CHECKING:
+    from leadproof.crm.salesforce import SalesforceCrm
+
+MADE = datetime(2026, 11, 29, 8, tzinfo=UTC)
+
+
+def at(hour: int, minute: int = 0) -> datetime:
+    return datetime(2026, 11, 30, hour, minute, tzinfo=UTC)
+
+
+def history(org: Org, crm: SalesforceCrm, *entries: dict[str, Any], names: tuple[str, ...] = ("title",)) -> FoundRecord:
+    org.shows(row(Histories=rows(*entries) if entries else None))
+    found = crm.read("lead", LEAD, names, history=True)
+    assert found.record is not None, found.detail
+    return found.record
+
+
+def test_a_change_has_its_value_its_moment_and_its_author(org: Org, salesforce: SalesforceCrm) -> None:
+    record = history(
+        org,
+        salesforce,
+        entry("Title", "CFO", "CTO", "10:00:00"),
+        entry("Title", "CEO", "CFO", "09:00:00", ANN),
+        entry("created", None, None, "08:00:00"),
+    )
+    assert record.history == {
+        "title": (
+            Change(value="CTO", at=at(10), by="us"),
+            Change(value="CFO", at=at(9), by=f"person:{ANN}"),
+            Change(value="CEO", at=MADE, by=None),
+        )
+    }, "what it was made with is known from the first change, and by whom is not"
+
+
+def test_the_marker_has_its_history_too(org: Org, salesforce: SalesforceCrm) -> None:
+    record = history(org, salesforce, entry(MARKER_FIELD, None, MARKER, "10:00:00"))
+    assert record.history == {
+        MARKER_NAME: (Change(value=MARKER, at=at(10), by="us"), Change(value=None, at=MADE, by=None))
+    }
+
+
+def test_a_field_without_an_entry_is_not_there(org: Org, salesforce: SalesforceCrm) -> None:
+    assert history(org, salesforce).history == {}
+    assert history(org, salesforce, entry("created", None, None, "08:00:00")).history == {}
+    assert history(org, salesforce, entry("Rating", None, "Hot", "08:00:00")).history == {}
+
+
+def test_an_assignment_rule_is_named_and_only_ids_of_owners_count(org: Org, salesforce: SalesforceCrm) -> None:
+    record = history(
+        org,
+        salesforce,
+        entry("ownerAssignment", US, QUEUE[:15], "10:00:00"),
+        entry("ownerAssignment", "Us", "Inbound", "10:00:00"),
+        entry("Owner", ANN, US, "09:00:00"),
+        entry("Owner", "Ann", "Us", "09:00:00"),
+        names=("owner",),
+    )
+    assert record.history["owner"] == (
+        Change(value=QUEUE, at=at(10), by="automation:assignment_rule"),
+        Change(value=US, at=at(9), by="us"),
+        Change(value=ANN, at=MADE, by=None),
+    )
+
+
+def test_a_value_that_history_cut_is_left_out(org: Org, salesforce: SalesforceCrm) -> None:
+    record = history(
+        org,
+        salesforce,
+        entry("Title", "x" * 255, "CTO", "11:00:00"),
+        entry("Title", "CFO", "x" * 255, "10:00:00"),
+        entry("Title", "CEO", "CFO", "09:00:00"),
+        entry("Description", None, None, "09:00:00"),
+        names=("title", "message"),
+    )
+    assert [change.value for change in record.history["title"]] == ["CFO", "CEO"]
+    assert "message" not in record.history, "of a long text it says only that it changed"
+
+
+def test_a_cleared_value_is_a_change(org: Org, salesforce: SalesforceCrm) -> None:
+    record = history(org, salesforce, entry("Title", "CEO", None, "09:00:00", ANN))
+    assert record.history["title"][0] == Change(value=None, at=at(9), by=f"person:{ANN}")
+
+
+@pytest.mark.parametrize(
+    ("user_type", "by"),
+    [
+        ("Standard", f"person:{ROBOT}"),
+        ("PowerPartner", f"person:{ROBOT}"),
+        ("AutomatedProcess", f"automation:{ROBOT}"),
+        ("Guest", f"automation:{ROBOT}"),
+        ("CloudIntegrationUser", f"integration:{ROBOT}"),
+        ("OfTomorrow", None),
+    ],
+)
+def test_a_users_type_says_who_it_was(user_type: str, by: str | None, org: Org, salesforce: SalesforceCrm) -> None:
+    org.users = [{"Id": ROBOT, "UserType": user_type}]
+    record = history(org, salesforce, entry("Title", "CEO", "CTO", "09:00:00", ROBOT[:15]))
+    assert record.history["title"][0].by == by
+
+
+def test_users_are_asked_for_once_and_together(org: Org, salesforce: SalesforceCrm) -> None:
+    org.users = [{"Id": ANN, "UserType": "Standard"}, {"Id": ROBOT, "UserType": "AutomatedProcess"}]
+    entries = [entry("Title", "CEO", "CTO", "10:00:00", ANN), entry("Title", "CFO", "CEO", "09:00:00", ROBOT)]
+    for _ in range(3):
+        history(org, salesforce, *entries)
+    assert org.users_asked_for == [f"Id IN ('{ANN}','{ROBOT}')"]
+    assert len(org.calls) == 3
+
+
+def test_a_history_that_cannot_be_read_makes_the_record_unknown(org: Org, salesforce: SalesforceCrm) -> None:
+    for entries in ([7], [{"Field": "Title"}], [entry("Title", "a", "b", "25:00:00")], [entry("Title", 1, 2, "", "x")]):
+        org.shows(row(Histories={"records": entries}))
+        assert salesforce.read("lead", LEAD, ["title"], history=True).record is None
+    org.shows(row())  # it was asked for, and is not there at all
+    assert salesforce.read("lead", LEAD, ["title"], history=True).record is None
+
+
+TRACKED = rows({"QualifiedApiName": "Title"}, {"QualifiedApiName": "OwnerId"}, {"QualifiedApiName": "Description"})
+
+
+def test_history_is_kept_of_what_the_org_tracks(org: Org, salesforce: SalesforceCrm) -> None:
+    org.description = described(
+        column("Title"), column("OwnerId", "reference", length=18), column("Description", "textarea", length=32000)
+    )
+    org.answers(says(200, TRACKED))
+    assert salesforce.keeps_history("lead", ["title", "owner"])
+    assert not salesforce.keeps_history("lead", ["title", "company"])
+    assert not salesforce.keeps_history("lead", ["message"]), "its history says that it changed and not to what"
+    assert not salesforce.keeps_history("lead", ["lifecycle_stage"])
+    assert not salesforce.keeps_history("company", ["title"])
+    (request,) = org.calls
+    assert query_of(request) == (
+        "SELECT QualifiedApiName FROM FieldDefinition "
+        "WHERE EntityDefinition.QualifiedApiName = 'Lead' AND IsFieldHistoryTracked = true"
+    )
+
+
+@pytest.mark.parametrize(("status", "body"), [(500, b""), (403, b""), (200, b"<html>"), (200, {}), (400, [])])
+def test_where_the_org_does_not_tell_no_history_is_kept(
+    status: int, body: Any, org: Org, salesforce: SalesforceCrm
+) -> None:
+    org.answers(says(status, body))
+    assert not salesforce.keeps_history("lead", ["title"])
