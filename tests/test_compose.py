@@ -264,12 +264,13 @@ def test_the_demonstration_shares_nothing_with_the_real_thing(composed: Composed
     host, port = sandbox.name, sandbox.command[-1]
     assert demo.hubspot_base_url == f"http://{host}:{port}/hubspot"
     assert (demo.hubspot_portal_id, demo.hubspot_app_id) == (embedded.PORTAL_ID, embedded.APP_ID)
+    assert (demo.salesforce_url, demo.salesforce_org_id) == (f"http://{host}:{port}", embedded.ORGANIZATION_ID)
     assert demo.public_url == f"http://{starter.name}:{demo.starter_port}"
     hooks = composed.services["demo-webhooks"].environment
     assert hooks["TARGET"] == f"{demo.public_url}/webhooks/hubspot"
     assert hooks["SANDBOX"] == f"http://{host}:{port}"
     assert [secret.get_secret_value() for secret in demo.hubspot_webhook_secrets] == [hooks["SECRET"]]
-    for field in ("tenant", "environment", "ledger_url", "temporal_namespace", "hubspot_token", "public_url"):
+    for field in ("tenant", "environment", "ledger_url", "temporal_namespace", "hubspot_token", "public_url", "salesforce_url"):
         assert getattr(live, field) != getattr(demo, field), field
     assert live.hubspot_base_url == Settings().hubspot_base_url
 
