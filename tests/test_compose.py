@@ -270,7 +270,15 @@ def test_the_demonstration_shares_nothing_with_the_real_thing(composed: Composed
     assert hooks["TARGET"] == f"{demo.public_url}/webhooks/hubspot"
     assert hooks["SANDBOX"] == f"http://{host}:{port}"
     assert [secret.get_secret_value() for secret in demo.hubspot_webhook_secrets] == [hooks["SECRET"]]
-    for field in ("tenant", "environment", "ledger_url", "temporal_namespace", "hubspot_token", "public_url", "salesforce_url"):
+    for field in (
+        "tenant",
+        "environment",
+        "ledger_url",
+        "temporal_namespace",
+        "hubspot_token",
+        "public_url",
+        "salesforce_url",
+    ):
         assert getattr(live, field) != getattr(demo, field), field
     assert live.hubspot_base_url == Settings().hubspot_base_url
 
