@@ -14,6 +14,10 @@ from leadproof.domain.records import MARKER, Change, FoundRecord
 US: Final = "us"
 """What a record's history and its last change say of our own writes."""
 
+IN_OUR_WRITE: Final = "automation:in_our_write"
+"""Who made a value that came with a mutation's own write and is not what it intended: software that the target ran in
+our transaction, and therefore as us (Salesforce's flows and triggers)."""
+
 SAME_WRITE = timedelta(seconds=1)
 """Fields of one request stand in a record's history within this time of each other."""
 
@@ -30,6 +34,33 @@ def together(one: Change, other: Change) -> bool:
 def landed(record: FoundRecord, mutation_key: str) -> bool:
     """Whether the record or its marker's history says that a write of this mutation landed."""
     return record.marker == mutation_key or any(c.value == mutation_key for c in record.history.get(MARKER, ()))
+
+
+def with_automation(
+    mutation_key: str, record: FoundRecord, differences: tuple[Difference, ...]
+) -> tuple[Difference, ...]:
+    """The differences, with software named where the target says that we made a value which we did not write.
+
+    That is a version of ours that was made together with this mutation's marker. Where the target has no version of the
+    field, the record has to say that nobody came after us: it was last changed by us and carries this marker.
+    """
+    return tuple(
+        difference.model_copy(
+            update={"changed_by": IN_OUR_WRITE, "changed_at": difference.changed_at or record.changed_at}
+        )
+        if difference.returned and _came_with(mutation_key, record, difference.field)
+        else difference
+        for difference in differences
+    )
+
+
+def _came_with(mutation_key: str, record: FoundRecord, name: str) -> bool:
+    """Whether the present value of a field came with a write of this mutation."""
+    latest = next(iter(record.history.get(name, ())), None)
+    if latest is None:
+        return record.changed_by == US and record.marker == mutation_key
+    marker = _marker_of(record, latest)
+    return marker is not None and marker.value == mutation_key
 
 
 def stranger(mutation: Mutation, record: FoundRecord) -> bool:

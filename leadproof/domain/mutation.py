@@ -236,7 +236,7 @@ class Difference(BaseModel):
     Attributes:
         returned: `False` where the target did not return the field, which is not the same as an empty one.
         changed_by: who made the present value, where the target can tell: `us`, `person:<id>`, `automation:<id>`,
-            `integration:<id>`.
+            `integration:<id>`; `automation:in_our_write`: software, in the transaction of our own write.
         lost: for `overwrote_unseen_edit`, the value that our write replaced unseen.
     """
 

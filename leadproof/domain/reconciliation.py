@@ -9,7 +9,15 @@ from enum import StrEnum
 from pydantic import BaseModel, ConfigDict
 
 from leadproof.domain import progress
-from leadproof.domain.attribution import Effects, Specs, explained_base, landed, overwritten_unseen, stranger
+from leadproof.domain.attribution import (
+    Effects,
+    Specs,
+    explained_base,
+    landed,
+    overwritten_unseen,
+    stranger,
+    with_automation,
+)
 from leadproof.domain.comparison import compare, moved
 from leadproof.domain.mutation import AnswerClass, Attempt, Difference, Mutation, Reason, Status
 from leadproof.domain.policy import Target
@@ -212,6 +220,7 @@ def _ours(look: Look, record: FoundRecord, target: Target, specs: Specs, effects
     differences = compare(mutation.intent.fields, record.fields, specs, record.history)
     if not differences:
         return Finding(next=Next.SETTLED, status=Status.OBSERVED, verdict=Presence.ONE)
+    differences = with_automation(mutation.mutation_key, record, differences)
     if all(not difference.returned for difference in differences):
         return _unclear(look, target, differences)
     return Finding(next=Next.ASK, status=Status.DIVERGENT, differences=differences, verdict=Presence.ONE)

@@ -89,6 +89,55 @@ def test_a_person_who_changed_our_fields_afterwards_is_named() -> None:
     assert (difference.changed_by, difference.changed_at) == ("person:9", at(5))
 
 
+def differing(fields: dict[str, Any], **record: Any) -> list[tuple[str, str | None, Any]]:
+    found = finding(one(a_record({**INTENT, **fields}, marker=KEY, **record)), ACCEPTED)
+    assert said(found) == divergent(None)
+    return [(one.field, one.changed_by, one.changed_at) for one in found.differences]
+
+
+def test_what_stands_in_our_own_write_and_was_not_intended_is_softwares() -> None:
+    rewritten = {**INTENT, "owner": "600"}
+    assert differing(rewritten, history=written(1, rewritten)) == [("owner", "automation:in_our_write", at(1))]
+    after = {**written(1), "owner": (*written(1.5, {"owner": "600"})["owner"], *written(1)["owner"])}
+    assert differing(rewritten, history=after) == [("owner", "automation:in_our_write", at(1.5))]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "by", "marker"),
+    [
+        (1, "person:9", KEY),  # not ours, although in the same second
+        (1, "automation:assignment_rule", KEY),  # the target names its rule itself
+        (9, "us", KEY),  # ours, and not with this mutation's marker
+        (1, "us", OTHER_KEY),  # another mutation's
+    ],
+)
+def test_anybody_else_is_named_as_the_target_does(seconds: float, by: str, marker: str) -> None:
+    history = {**written(1, marker=marker), "owner": written(seconds, {"owner": "600"}, by=by)["owner"]}
+    assert differing({"owner": "600"}, history=history) == [("owner", by, at(seconds))]
+
+
+def test_where_both_our_mutations_wrote_in_one_second_the_nearer_marker_says_whose_write_it_was() -> None:
+    first, second = written(1), written(1.8, {"owner": "600"}, marker=OTHER_KEY)
+    history = {name: (*second.get(name, ()), *first[name]) for name in first}
+    assert differing({"owner": "600"}, history=history) == [("owner", "us", at(1.8))]
+
+
+@pytest.mark.parametrize(("changed_by", "whose"), [("us", "automation:in_our_write"), ("person:9", None), (None, None)])
+@pytest.mark.parametrize("history", [{}, {"owner": ()}])
+def test_without_a_version_of_the_field_the_record_has_to_say_that_nobody_came_after_us(
+    changed_by: str | None, whose: str | None, history: dict[str, Any]
+) -> None:
+    found = differing({"owner": "600"}, history=history, changed_by=changed_by, changed_at=at(1))
+    assert found == [("owner", whose, at(1) if whose else None)]
+
+
+def test_a_record_that_another_effect_of_ours_marked_since_says_nothing_of_a_field_without_versions() -> None:
+    marks = written(1, {})
+    record = a_record({**INTENT, "owner": "600"}, marker=OTHER_KEY, history=marks, changed_by="us", changed_at=at(9))
+    (difference,) = finding(one(record), ACCEPTED).differences
+    assert difference.changed_by is None
+
+
 def test_fields_that_are_not_returned_are_asked_for_again() -> None:
     record = one(a_record({"owner": "501"}, marker=KEY))
     assert said(finding(record, ACCEPTED)) == AGAIN
