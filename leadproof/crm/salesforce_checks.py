@@ -15,6 +15,7 @@ _MOST_CHOICES: Final = 20
 _TEXTS: Final = frozenset({"string", "textarea", "email", "phone", "url"})
 _PICKLISTS: Final = frozenset({"picklist", "multipicklist"})
 _OWNER: Final = "OwnerId"
+_USER: Final = "005"
 
 
 class _Address(NamedTuple):
@@ -103,10 +104,11 @@ def _state_without_country(definition: Definition, given: Mapping[str, Any]) -> 
 
 
 def _owner(definitions: Definitions, data: Mapping[str, Any], deadline: Deadline) -> Answer | None:
-    owner_id = next((value for name, value in data.items() if name.casefold() == _OWNER.casefold()), None)
-    if not owner_id or definitions.owner_is_active(owner_id, deadline) is not False:
+    """A queue is there or is not, which the org says itself; a user who left is there still."""
+    owner_id = next((str(value) for name, value in data.items() if name.casefold() == _OWNER.casefold()), "")
+    if not owner_id.startswith(_USER) or definitions.user_is_active(owner_id, deadline) is not False:
         return None
-    if definitions.owner_is_active(owner_id, deadline, age=_FRESH_SECONDS) is not False:
+    if definitions.user_is_active(owner_id, deadline, age=_FRESH_SECONDS) is not False:
         return None
     return _refused("INACTIVE_OWNER_OR_USER", f"{_OWNER}: the user {owner_id} is not active")
 

@@ -8,7 +8,7 @@ costs 1.5 s and 40 MB, so nothing but this module imports the library.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any, Final, TypeVar
 
 from simple_salesforce.api import Salesforce
@@ -81,7 +81,12 @@ class SalesforceClient:
         return self._sessions.current(deadline, Deadline(self._connect_timeout))
 
     def call(
-        self, work: Callable[[Salesforce], T], deadline: Deadline, *, leaves_by: Deadline | None = None
+        self,
+        work: Callable[[Salesforce], T],
+        deadline: Deadline,
+        *,
+        leaves_by: Deadline | None = None,
+        spaced: bool = True,
     ) -> Exchange[T] | Answer:
         """Make one request, over before the deadline. Never raises.
 
@@ -92,12 +97,14 @@ class SalesforceClient:
         Args:
             work: calls one method of the client library, one that makes one request.
             leaves_by: when the time to connect ends; by default it begins now.
+            spaced: whether it waits for its turn where few of the org's calls are left. What is asked about the org
+                itself does not: it is asked seldom, and without it no worker starts.
 
         Returns:
             What is known of the exchange; or an answer that stands in its place, since the request was never sent.
         """
         leaves_by = leaves_by or Deadline(self._connect_timeout)
-        held = self._wait_for_turn(deadline, leaves_by)
+        held = self._wait_for_turn(deadline, leaves_by) if spaced else None
         if held is not None:
             return held
         session = self._sessions.current(deadline, leaves_by)
@@ -116,13 +123,17 @@ class SalesforceClient:
             self._sessions.refused_again(renewed)
         return again
 
-    def query(self, soql: str, deadline: Deadline) -> Exchange[Any] | Answer:
+    def query(self, soql: str, deadline: Deadline, *, spaced: bool = True) -> Exchange[Any] | Answer:
         """Ask for the first page, deleted records included."""
-        return self.call(lambda salesforce: salesforce.query(soql, include_deleted=True), deadline)
+        return self.call(lambda salesforce: salesforce.query(soql, include_deleted=True), deadline, spaced=spaced)
 
-    def get(self, path: str, deadline: Deadline, params: Mapping[str, str] | None = None) -> Exchange[Any] | Answer:
-        """`GET` a path below `/services/data/vXX.0/`."""
-        return self.call(lambda salesforce: salesforce.restful(path, params=dict(params or {})), deadline)
+    def about_the_org(self, soql: str, deadline: Deadline) -> Exchange[Any] | Answer:
+        """Ask for the first page of what is no record; never held back."""
+        return self.query(soql, deadline, spaced=False)
+
+    def definition(self, name: str, deadline: Deadline) -> Exchange[Any] | Answer:
+        """Ask for the description of an object; never held back."""
+        return self.call(lambda salesforce: salesforce.restful(f"sobjects/{name}/describe"), deadline, spaced=False)
 
     def close(self) -> None:
         """Close the idle connections and end every wait."""

@@ -1,4 +1,4 @@
-"""What an org says of its objects, its owners and the history that it keeps: asked once, and kept for a while."""
+"""What an org says of its objects, its users and the history that it keeps: asked once, and kept for a while."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ class Definitions:
         def describe() -> Definition:
             return ask(
                 self._client,
-                lambda within: self._client.get(f"sobjects/{name}/describe", within),
+                lambda within: self._client.definition(name, within),
                 deadline,
                 lambda body, _: _definition(body),
             )
@@ -127,24 +127,19 @@ class Definitions:
         found: frozenset[str] = self._recent(("history", name), KEPT_SECONDS, look)
         return found
 
-    def owner_is_active(self, owner_id: str, deadline: Deadline, *, age: float = KEPT_SECONDS) -> bool | None:
-        """Whether a user is active, or a queue is there; `None` where Salesforce has no such owner.
+    def user_is_active(self, user_id: str, deadline: Deadline, *, age: float = KEPT_SECONDS) -> bool | None:
+        """Whether a user is active; `None` where Salesforce has no such user.
 
         Raises:
             ConfigurationRefused: as for `of`.
         """
-        queue = owner_id.startswith("00G")
-        soql = (
-            format_soql("SELECT Id FROM Group WHERE Id = {} AND Type = 'Queue'", owner_id)
-            if queue
-            else format_soql("SELECT Id, IsActive FROM User WHERE Id = {}", owner_id)
-        )
+        soql = format_soql("SELECT Id, IsActive FROM User WHERE Id = {}", user_id)
 
         def look() -> bool | None:
-            rows = self._select(soql, deadline, lambda row: True if queue else bool(row["IsActive"]))
+            rows = self._select(soql, deadline, lambda row: bool(row["IsActive"]))
             return rows[0] if rows else None
 
-        found: bool | None = self._recent(("owner", owner_id), age, look)
+        found: bool | None = self._recent(("active", user_id), age, look)
         return found
 
     def user_types(self, user_ids: frozenset[str], deadline: Deadline) -> dict[str, str]:
@@ -167,7 +162,7 @@ class Definitions:
     def _select(self, soql: str, deadline: Deadline, read: Callable[[Any], Any]) -> list[Any]:
         return ask(
             self._client,
-            lambda within: self._client.query(soql, within),
+            lambda within: self._client.about_the_org(soql, within),
             deadline,
             lambda body, _: [read(row) for row in body["records"]],
         )
