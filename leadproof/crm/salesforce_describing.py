@@ -121,7 +121,9 @@ class Describer:
         beyond = ""
         for _ in range(_MOST_PAGES):
             soql = f"{select}{beyond} ORDER BY Id LIMIT {_PAGE}"
-            found, more = ask(self._client, partial(self._client.query, soql), deadline, lambda body, _: page(body))
+            found, more = ask(
+                self._client, partial(self._client.about_the_org, soql), deadline, lambda body, _: page(body)
+            )
             yield from found
             if not (more and found):
                 return

@@ -209,8 +209,11 @@ class SalesforceDiagnosis:
             )
 
     def _of_the_history(self) -> Iterator[Remark]:
-        names = [OBJECTS[each] for each in self._objects if self._visible(each) is not None]
-        untold = [name for name in names if tracked(self._definitions, name, self._deadline()) is None]
+        try:
+            names = [OBJECTS[each] for each in self._objects if self._visible(each) is not None]
+            untold = [name for name in names if tracked(self._definitions, name, self._deadline()) is None]
+        except ConfigurationRefused:  # Salesforce is out of reach, which every other check says
+            return
         if untold:
             yield Remark(
                 check="history",
@@ -242,6 +245,7 @@ class SalesforceDiagnosis:
                     f"https://{salesforce.sf_instance}/services/data/", headers=salesforce.headers
                 ),
                 deadline,
+                spaced=False,
             )
 
         def read(body: Any, response: Response) -> tuple[list[str], ServerTime | None]:
@@ -256,7 +260,7 @@ class SalesforceDiagnosis:
         def rows(body: Any, _: Response) -> list[T]:
             return [read(row) for row in body["records"]]
 
-        return ask(self._client, partial(self._client.query, soql), self._deadline(), rows)
+        return ask(self._client, partial(self._client.about_the_org, soql), self._deadline(), rows)
 
     def _deadline(self) -> Deadline:
         return Deadline(self._call_timeout)
