@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 from leadproof.domain.candidates import Candidate
 from leadproof.domain.diagnosis import FieldPresence, FieldState, Opened, OurField, Permissions, Remark, WantedField
-from leadproof.domain.events import Lead, LeadSnapshot, Outcome
+from leadproof.domain.events import Lead, LeadEvent, LeadSnapshot, Outcome
 from leadproof.domain.mutation import Answer, Attempt, Mutation, Reason, RecordRef, Status
 from leadproof.domain.plan import Plan, PlannerInfo, RecordedPlan
 from leadproof.domain.policy import Policy
@@ -207,6 +207,10 @@ class Ledger(Protocol):
         quiescence: timedelta,
     ) -> str | None:
         """The mutation whose attempt wrote exactly this, by the narrow rule of the door; `None` where none did."""
+        ...
+
+    def seen_since(self, event: LeadEvent, moment: datetime) -> bool:
+        """Whether any event of the same record and kind was first delivered at this time or later."""
         ...
 
     def quarantine(self, entries: Sequence[QuarantineEntry]) -> None:

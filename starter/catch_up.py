@@ -5,15 +5,16 @@ from __future__ import annotations
 import asyncio
 import hashlib
 from collections import Counter
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final
 
 from leadproof import strict_json
+from leadproof.domain.candidates import Candidate
 from leadproof.domain.errors import LedgerUnavailable
 from leadproof.domain.policy import Policy
-from leadproof.inbound import hubspot, hubspot_catch_up
+from leadproof.inbound import hubspot_catch_up, salesforce_catch_up
 from leadproof.inbound.reading import Reading
 from leadproof.ledger.admission import ERASED
 from leadproof.ports import Candidates, Clock, Ledger
@@ -50,6 +51,9 @@ class Report:
         return {"records": self.records, "gone": self.gone, "seen": self.results.total(), **events}
 
 
+Seen = Callable[[Reading, datetime], Awaitable[bool]]
+
+
 async def catch_up_hubspot(
     candidates: Candidates,
     admit: Admit,
@@ -73,21 +77,83 @@ async def catch_up_hubspot(
         ConfigurationRefused: HubSpot cannot be reached or refuses us.
         LedgerUnavailable, TemporalUnavailable: what was admitted stays admitted; the same again completes it.
     """
+    async for candidate in _changed(candidates, properties, since=since, report=report):
+        for reading in hubspot_catch_up.readings(candidate, account=account, since=since, until=until):
+            report.results[await admit(reading)] += 1
+
+
+async def catch_up_salesforce(
+    candidates: Candidates,
+    admit: Admit,
+    seen: Seen,
+    *,
+    account: str,
+    since: datetime,
+    until: datetime | None,
+    report: Report,
+) -> None:
+    """Find what moved, read each record, and admit that it was saved, unless the ledger knows it.
+
+    Args:
+        admit: takes one event in, or foretells what would become of it.
+        seen: whether the ledger has what happened to a record, whatever the event is called.
+        account: the organization's id, as a notification would name it.
+        since, until: when a record last moved, both inclusive; without `until` up to now.
+        report: counts as it goes, so that what is done is known wherever it ends.
+
+    Raises:
+        ConfigurationRefused: Salesforce cannot be reached or refuses us.
+        LedgerUnavailable, TemporalUnavailable: what was admitted stays admitted; the same again completes it.
+    """
+    async for candidate in _changed(candidates, (), since=since, report=report):
+        for reading in salesforce_catch_up.readings(candidate, account=account, since=since, until=until):
+            known = await seen(reading, salesforce_catch_up.touched_at(candidate))
+            report.results[Result.DUPLICATE if known else await admit(reading)] += 1
+
+
+async def _changed(
+    candidates: Candidates, properties: Sequence[str], *, since: datetime, report: Report
+) -> AsyncIterator[Candidate]:
+    """What changed and can be read, record by record."""
     found = candidates.changed_since(since)
     while (record_id := await asyncio.to_thread(next, found, None)) is not None:
         candidate = await asyncio.to_thread(candidates.read, record_id, properties)
         report.records += 1
         if candidate is None:
             report.gone += 1
-            continue
-        for reading in hubspot_catch_up.readings(candidate, account=account, since=since, until=until):
-            report.results[await admit(reading)] += 1
+        else:
+            yield candidate
 
 
-def admitting(intake: Intake, *, pauses: Sequence[float] = PAUSES) -> Admit:
+def seeing(
+    *, ledger: Ledger, policy: Policy, settings: Settings, fields: Mapping[str, SourceFields], clock: Clock
+) -> Seen:
+    """Whether the ledger has an event that stands for a record as it is now.
+
+    Where a kind counts once per event, a record does not tell the name of the event that a delivery brought. But the
+    run of an event that was first delivered after the record last moved reads the record as it is. This trusts that the
+    clocks of source and ledger agree, which `leadproof doctor` compares; where it errs to one side, a record is
+    admitted a second time and found already so. Where a kind counts once per record, its key tells all.
+    """
+
+    def ask(reading: Reading, moved: datetime) -> bool:
+        judged = judge_reading(reading, policy=policy, settings=settings, fields=fields, now=clock.now())
+        if isinstance(judged, LeftAlone | HeldBack):
+            return False
+        event, _ = judged
+        return event.occurrence is not None and ledger.seen_since(event, moved)
+
+    async def seen(reading: Reading, moved: datetime) -> bool:
+        return await off_loop(lambda: ask(reading, moved), patience_seconds=30)
+
+    return seen
+
+
+def admitting(intake: Intake, *, source: str, pauses: Sequence[float] = PAUSES) -> Admit:
     """Admission by the starter's own intake: the row first, then its run.
 
     Args:
+        source: source system of what is admitted.
         pauses: seconds before each further try where ledger or Temporal did not answer.
     """
 
@@ -96,7 +162,7 @@ def admitting(intake: Intake, *, pauses: Sequence[float] = PAUSES) -> Admit:
         digest = hashlib.sha256(strict_json.text_of(reading.body).encode("utf-8")).hexdigest()
         for pause in (*pauses, None):
             try:
-                (taken,) = await intake.take([reading], source=hubspot.SOURCE, digest=digest)
+                (taken,) = await intake.take([reading], source=source, digest=digest)
             except (LedgerUnavailable, TemporalUnavailable):
                 if pause is None:
                     raise

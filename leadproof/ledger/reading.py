@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
 
 from sqlalchemy import Column, Select, bindparam, select
 
-from leadproof.domain.events import Lead
+from leadproof.domain.events import Lead, LeadEvent
 from leadproof.domain.mutation import Attempt, Mutation, Status
 from leadproof.domain.plan import ActionKind, RecordedPlan
 from leadproof.domain.references import references_in, resolved
@@ -62,6 +63,10 @@ class Reading(Store):
     def explains(self, mutation: Mutation, marker: str) -> dict[str, Any] | None:
         """The observed fields of an earlier effect of ours; see `leadproof.ports.Ledger.explains`."""
         return self._read(lambda tx: _explains(tx, mutation, marker))
+
+    def seen_since(self, event: LeadEvent, moment: datetime) -> bool:
+        """Whether any event of the same record and kind was first delivered at this time or later."""
+        return self._read_once(lambda tx: _seen_since(tx, event, moment))
 
     def creator_of(self, external_id: str) -> str | None:
         """The key of the *create* mutation of ours that names this external id as its target record."""
@@ -122,6 +127,14 @@ def _keys_like(tx: Transaction, column: Column[Any], beginning: str) -> tuple[st
     """Keys are hex digits, so that what begins like this lies between it and its digits followed by a later letter."""
     statement = select(column.label("key")).where(column >= beginning, column < f"{beginning}g").order_by(column)
     return tuple(row["key"] for row in tx.rows(statement.limit(2)))
+
+
+def _seen_since(tx: Transaction, event: LeadEvent, moment: datetime) -> bool:
+    same = ("tenant", "environment", "source_system", "source_record_id", "event_kind")
+    statement = select(LEAD_EVENT.c.event_key).where(
+        LEAD_EVENT.c.first_seen_at >= moment, *(LEAD_EVENT.c[name] == getattr(event, name) for name in same)
+    )
+    return tx.value(statement.limit(1)) is not None
 
 
 def _creator_of(tx: Transaction, external_id: str) -> str | None:

@@ -5,10 +5,12 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Any
 
+from leadproof.domain.events import LeadEvent
 from leadproof.domain.mutation import Mutation, Status
 from leadproof.domain.plan import ActionKind
 from leadproof.domain.references import reference
 from leadproof.domain.review import Decision
+from leadproof.domain.steps import Arrival
 from tests.ledger.steps import answered, decide, divergent, done, now, observed, settled, won
 from tests.support.ledgers import START, HandClock, OwnedLedger, a_lead_event, a_mutation, an_observation, planned
 
@@ -47,6 +49,28 @@ def test_every_decision_about_an_event_and_its_mutations(ledger: OwnedLedger, cl
     decide(ledger, item, Decision.ACCEPT)
     assert [d.decision_id for d in ledger.decisions_of(mutation.event_key)] == ["d0", "d1"]
     assert ledger.decisions_of("unknown") == ()
+
+
+def test_whether_a_record_was_told_of_since_counts_first_deliveries_of_its_kind(
+    ledger: OwnedLedger, clock: HandClock
+) -> None:
+    def saved(record: str = "00Q1", occurrence: str = "1", **more: Any) -> LeadEvent:
+        named = {"source_system": "salesforce", "event_kind": "lead.saved", "occurrence": occurrence}
+        return a_lead_event(record, **(named | more))
+
+    def admit(*events: LeadEvent) -> None:
+        for event in events:
+            ledger.admit([Arrival(event=event)])
+
+    admit(saved(occurrence="0"))
+    moved = clock.forward(60)
+    admit(saved(occurrence="0"))  # delivered again, which reads nothing again
+    admit(saved("00Q2"), saved(event_kind="lead.routed"), saved(source_system="other"))
+    admit(saved(tenant="other", event_key="1" * 64), saved(environment="other", event_key="2" * 64))
+    assert not ledger.seen_since(saved(occurrence="of a catch-up"), moved)
+    admit(saved())
+    assert ledger.seen_since(saved(occurrence="of a catch-up"), moved)
+    assert not ledger.seen_since(saved(), clock.forward(1))
 
 
 def test_a_key_is_found_by_how_it_begins(ledger: OwnedLedger) -> None:

@@ -96,7 +96,7 @@ class Room:
             clock=self.door.clock,
             fields=source_fields(self._policy),
         )
-        return admitting(intake, pauses=pauses)
+        return admitting(intake, source="hubspot", pauses=pauses)
 
     def foretell(self) -> Admit:
         return foretelling(
