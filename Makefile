@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test check bench
+.PHONY: demo test check bench live
 
 demo: .venv/ready  ## the main job end to end on embedded parts
 	$(BIN)/leadproof demo $(DEMO_ARGS)
@@ -15,6 +15,9 @@ check: .venv/ready-dev  ## style, types and which way imports run
 
 bench: .venv/ready-dev  ## writes bench/RESULTS.md
 	$(BIN)/python -m bench
+
+live: .venv/ready-dev  ## the cases on real test accounts that LEADPROOF_LIVE names; docs/live.md
+	$(BIN)/python -m tests.conformance.live $(LIVE_ARGS)
 
 .venv/ready: requirements.lock pyproject.toml
 	@echo 'installing into .venv, the first time only: some minutes'
