@@ -80,6 +80,11 @@ def refused(call: Callable[..., Any], *arguments: Any, status: int, code: str, *
     with pytest.raises(SalesforceError) as raised:
         call(*arguments, **options)
     assert raised.value.status == status, raised.value.content
-    [entry] = raised.value.content
+    [entry] = entries(raised.value)
     assert entry["errorCode"] == code, entry
-    return dict(entry)
+    return entry
+
+
+def entries(error: Any) -> list[dict[str, Any]]:
+    """What a refusal says, as the client keeps it."""
+    return [dict(entry) for entry in error.content]

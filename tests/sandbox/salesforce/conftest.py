@@ -11,7 +11,7 @@ from tests.sandbox.salesforce.client import Org, session_over, sign_in
 @pytest.fixture(scope="session")
 def salesforce(address: str) -> Any:
     """The real client library, signed in as the integration user."""
-    from simple_salesforce import Salesforce
+    from simple_salesforce.api import Salesforce
 
     session = session_over(address)
     token = sign_in(session, address)

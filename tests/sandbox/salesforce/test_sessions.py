@@ -9,6 +9,8 @@ import httpx
 import pytest
 import requests
 
+from sandbox.server import running
+from tests.sandbox.control import Control
 from tests.sandbox.salesforce.client import DATA, INTEGRATION, KOFI, Org, refused, session_over, sign_in
 
 JWT = "urn:ietf:params:oauth:grant-type:jwt-bearer"
@@ -94,14 +96,14 @@ def test_no_session(http: httpx.Client, headers: dict[str, str]) -> None:
     assert answer.json() == [{"message": "Session expired or invalid", "errorCode": "INVALID_SESSION_ID"}]
 
 
-def test_sessions_expire_and_new_ones_hold(
-    http: httpx.Client, session: requests.Session, address: str, org: Org
-) -> None:
-    old = sign_in(session, address)["access_token"]
-    org.set(expire_sessions=True)
-    new = sign_in(session, address)["access_token"]
-    path = f"{DATA}/sobjects/Lead/describe"
-    assert [http.get(path, headers=bearer(token)).status_code for token in (old, new)] == [401, 200]
+def test_sessions_expire_and_new_ones_hold() -> None:
+    with running() as address, httpx.Client(base_url=address, trust_env=False) as http:  # the others keep theirs
+        session = session_over(address)
+        old = sign_in(session, address)["access_token"]
+        Org(Control(http)).set(expire_sessions=True)
+        new = sign_in(session, address)["access_token"]
+        path = f"{DATA}/sobjects/Lead/describe"
+        assert [http.get(path, headers=bearer(token)).status_code for token in (old, new)] == [401, 200]
 
 
 def test_every_session_may_be_refused_for_good(
@@ -120,10 +122,10 @@ def test_reset_keeps_sessions(salesforce: Any, org: Org) -> None:
 
 
 def test_expired_session_as_the_client_tells_it(org: Org, session: requests.Session, address: str) -> None:
-    from simple_salesforce import Salesforce
+    from simple_salesforce.api import Salesforce
 
     token = sign_in(session, address)
-    client = Salesforce(session_id=token["access_token"], instance_url=token["instance_url"], session=session)
+    client: Any = Salesforce(session_id=token["access_token"], instance_url=token["instance_url"], session=session)
     org.fault("reject_auth")
     refused(client.Lead.create, {"LastName": "Lee"}, status=401, code="INVALID_SESSION_ID")
     assert org.records() == []
