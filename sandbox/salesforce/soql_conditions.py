@@ -25,6 +25,7 @@ from sandbox.salesforce.soql_tokens import Token
 Meant = TypeVar("Meant")
 
 DEEPEST = 50
+LONGEST_TEXT = 4_000
 COMPARISONS = ("=", "!=", "<", "<=", ">", ">=")
 _WORDS: dict[str, bool | None] = {"TRUE": True, "FALSE": False, "NULL": None}
 
@@ -97,6 +98,8 @@ def _literal(reading: Reading) -> Literal:
 
 
 def _decoded(reading: Reading, token: Token, decode: Callable[[str], Meant]) -> Meant:
+    if token.kind == "string" and len(token.text) - 2 > LONGEST_TEXT:
+        raise reading.malformed(f"a string of more than {LONGEST_TEXT} characters in a WHERE clause", token)
     try:
         return decode(token.text)
     except BadEscape as escape:

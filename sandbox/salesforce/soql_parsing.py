@@ -35,6 +35,8 @@ def _query(reading: Reading, *, inner: bool) -> Query:
     where = condition(reading) if reading.take("WHERE") else None
     order = _orders(reading) if reading.take("ORDER", "BY") else ()
     limit = reading.count() if reading.take("LIMIT") else None
+    if inner and reading.word() == "OFFSET":
+        raise reading.malformed("OFFSET in a subquery is not understood")
     offset = reading.count() if reading.take("OFFSET") else 0
     if offset > MOST_SKIPPED:
         raise OutOfRange(f"Maximum SOQL offset allowed is {MOST_SKIPPED}")

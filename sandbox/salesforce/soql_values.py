@@ -32,13 +32,13 @@ def wanted(kind: str) -> tuple[Kind, str]:
 def key(kind: str, value: Value) -> Key:
     """Text compares without case, but for the fields in which case counts; ids by their 15 characters.
 
-    Empty text is null.
+    Empty text is null, and of a boolean null is false.
 
     Raises:
         MalformedId: a value of an id field is no id.
     """
     if value is None or value == "":
-        return None
+        return 0.0 if kind == "boolean" else None
     if isinstance(value, str):
         return _text(kind, value)
     if isinstance(value, bool):

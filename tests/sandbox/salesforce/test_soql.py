@@ -71,6 +71,8 @@ def test_count_is_a_number_of_rows_without_records() -> None:
         ("Score__c <= 2.5", [SURE, "Dee"]),
         ("Score__c < -1", []),
         ("IsConverted = TRUE", [SURE]),
+        ("IsConverted = null", [OHARA, "cy", "Dee"]),
+        ("IsConverted != null", [SURE]),
         ("Email = null", ["cy"]),
         ("Email = ''", ["cy"]),
         ("Email != null AND Score__c != 10", [SURE, "Dee"]),

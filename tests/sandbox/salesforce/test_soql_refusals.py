@@ -71,6 +71,7 @@ def test_text_that_the_client_library_escapes_for_like_is_found_as_it_is(text: s
         ("SELECT COUNT(Id) FROM Lead", "COUNT(): functions"),
         ("SELECT Owner.Profile.Name FROM Lead", "only one relationship"),
         ("SELECT Id, (SELECT Id, (SELECT Id FROM X) FROM Histories) FROM Lead", "a subquery in a subquery"),
+        ("SELECT Id, (SELECT Id FROM Histories LIMIT 1 OFFSET 1) FROM Lead", "OFFSET in a subquery"),
         ("SELECT Id FROM Lead ORDER BY Interests__c", "can not be sorted"),
     ],
 )
@@ -141,6 +142,12 @@ def test_a_refusal_shows_the_place() -> None:
     with pytest.raises(soql.UnknownField) as refused:
         asked("SELECT Id\nFROM Lead WHERE Nope = 1")
     assert refused.value.message.startswith("\nFROM Lead WHERE Nope = 1\n                ^\nERROR at Row:2:Column:17\n")
+
+
+def test_text_in_a_condition_is_not_longer_than_allowed() -> None:
+    condition(f"Email = '{'x' * 4_000}'")
+    with pytest.raises(soql.Malformed, match="more than 4000 characters"):
+        condition(f"Email = '{'x' * 4_001}'")
 
 
 def test_a_statement_is_not_longer_than_allowed() -> None:
