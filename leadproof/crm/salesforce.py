@@ -68,7 +68,8 @@ class SalesforceCrm:
         )
         self._definitions = Definitions(self._client)
         ours_ = {"external_id_field": external_id_field, "marker_field": marker_field}
-        self._reader = Reader(self._client, fields, Attribution(self._client, self._definitions), **ours_)
+        attribution = Attribution(self._client, self._definitions)
+        self._reader = Reader(self._client, fields, self._definitions, attribution, **ours_)
         self._writer = Writer(self._client, fields, self._definitions, connect_timeout=connect_timeout, **ours_)
         self._describer = Describer(self._client, self._definitions, fields, **ours_)
 

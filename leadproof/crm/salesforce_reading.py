@@ -10,11 +10,12 @@ from typing import Any, Final
 from leadproof.crm import salesforce_refusal
 from leadproof.crm.answers import retry_after
 from leadproof.crm.salesforce_client import SalesforceClient, format_soql
+from leadproof.crm.salesforce_definitions import Definitions
 from leadproof.crm.salesforce_fields import OBJECTS, PREFIXES, SalesforceFields
 from leadproof.crm.salesforce_history import Attribution, changes, moment
 from leadproof.crm.salesforce_question import answered, body_of
 from leadproof.deadline import Deadline, Response
-from leadproof.domain.errors import MalformedValue
+from leadproof.domain.errors import ConfigurationRefused, MalformedValue
 from leadproof.domain.fields import FieldType
 from leadproof.domain.mutation import Answer, AnswerClass, RecordRef
 from leadproof.domain.plan import TargetObject
@@ -57,6 +58,7 @@ class Reader:
         self,
         client: SalesforceClient,
         fields: SalesforceFields,
+        definitions: Definitions,
         attribution: Attribution,
         *,
         external_id_field: str,
@@ -64,6 +66,7 @@ class Reader:
     ) -> None:
         self._client = client
         self._fields = fields
+        self._definitions = definitions
         self._attribution = attribution
         self._external_id = external_id_field
         self._marker = marker_field
@@ -71,24 +74,23 @@ class Reader:
     def by_id(
         self, target_object: str, record_id: str, fields: Sequence[str], deadline: Deadline, *, history: bool
     ) -> LookUp:
-        question = _Question(target_object, self._fields.fields_of(target_object, fields), history)
+        if not _is_id(target_object, record_id):
+            return _unknown("there is nothing to look up by: the id is none of this object")
+        question = _Question(target_object, self._columns(target_object, fields, deadline), history)
         return self._by_id(question, record_id, deadline, converted=True)
 
     def find(self, record: RecordRef, fields: Sequence[str], deadline: Deadline, *, history: bool) -> LookUp:
         """External id and unique values are looked up at once; they agree on one record, or *several* is said."""
         target_object = record.target_object
-        uniques = self._fields.fields_of(target_object, record.unique_fields)
+        if not record.external_id:
+            return _unknown("there is nothing to look up by")
+        columns = self._columns(target_object, (*fields, *record.unique_fields), deadline)
+        uniques = {name: columns[name] for name in record.unique_fields if name in columns}
         unknown = sorted(record.unique_fields.keys() - uniques.keys())
         if unknown:
             return _unknown(f"Salesforce has no field for the unique field {unknown[0]}")
-        if not record.external_id:
-            return _unknown("there is nothing to look up by")
         question = _Question(
-            target_object,
-            self._fields.fields_of(target_object, fields) | uniques,
-            history,
-            external_id=record.external_id,
-            uniques=record.unique_fields,
+            target_object, columns, history, external_id=record.external_id, uniques=record.unique_fields
         )
         conditions = [format_soql("{:literal} = {}", self._external_id, record.external_id)]
         conditions += [
@@ -102,13 +104,22 @@ class Reader:
         ours = [row for row in rows if self._is_meant(question, row)]
         return _together(self._interpreted(question, row, deadline, converted=False) for row in ours)
 
+    def _columns(self, target_object: str, names: Iterable[str], deadline: Deadline) -> dict[str, str]:
+        """Our names to Salesforce's fields, for those that the org has and shows us.
+
+        A query for any other is refused as a whole, where HubSpot leaves out what it does not know.
+        """
+        fields = self._fields.fields_of(target_object, names)
+        try:
+            definition = self._definitions.of(OBJECTS[target_object], Deadline(deadline.remaining() / 2))
+        except ConfigurationRefused:
+            return fields
+        return {name: field for name, field in fields.items() if definition.field(field) is not None}
+
     def _by_id(self, question: _Question, record_id: str, deadline: Deadline, *, converted: bool) -> LookUp:
         wanted = record_id
         for _ in range(_MOST_MERGES):
-            try:
-                wanted = salesforce_id(wanted, prefix=PREFIXES[question.target_object])
-            except MalformedValue:
-                return _unknown("there is nothing to look up by: the id is none of this object")
+            wanted = salesforce_id(wanted)
             rows = self._rows(question, format_soql("Id = {}", wanted), deadline)
             if isinstance(rows, LookUp):
                 return rows
@@ -230,6 +241,13 @@ class Reader:
 
     def _form(self, name: str, value: Any) -> Any:
         return (value or None) if name == MARKER else self._fields.normalised(name, value)
+
+
+def _is_id(target_object: str, text: str) -> bool:
+    try:
+        return bool(salesforce_id(text, prefix=PREFIXES[target_object]))
+    except MalformedValue:
+        return False
 
 
 def _row(row: Mapping[str, Any], prefix: str) -> dict[str, Any]:

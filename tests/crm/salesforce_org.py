@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
+from leadproof.crm.salesforce_fields import BUILT_IN
 from leadproof.domain.mutation import RecordRef
 from leadproof.domain.steps import WriteRequest
 from tests.crm.asking import EXTERNAL_ID, MARKER
@@ -20,6 +21,7 @@ LEAD = "00Qxx0000004C92EAE"
 OTHER_LEAD = "00Qxx0000004C93EAE"
 CONTACT = "003xx000004TmiQAAS"
 EXTERNAL_FIELD, MARKER_FIELD = "Leadproof_External_Id__c", "Leadproof_Effect__c"
+ALL_FIELDS = sorted({EXTERNAL_FIELD, MARKER_FIELD, *(name for fields in BUILT_IN.values() for name in fields.values())})
 SIGN_IN = "/services/oauth2/token"
 NO_SESSION = [{"message": "Session expired or invalid", "errorCode": "INVALID_SESSION_ID"}]
 CREATED = {"id": LEAD, "success": True, "errors": [], "created": True}
@@ -128,7 +130,7 @@ class Org:
     def __init__(self, server: Hostile) -> None:
         self.server = server
         self.sign_in: Script = self.lets_in
-        self.description: Any = described()
+        self.description: Any = described(*(column(name) for name in ALL_FIELDS))
         self.users: list[dict[str, Any]] = [{"Id": ANN, "UserType": "Standard", "IsActive": True}]
         self.tokens = 0
         self._scripts: list[Script] = [says(500)]

@@ -25,6 +25,8 @@ from tests.crm.salesforce_org import (
     QUEUE,
     ROBOT,
     Org,
+    column,
+    described,
     lead_ref,
     query_of,
     row,
@@ -247,10 +249,31 @@ def test_a_field_that_was_not_returned_is_not_an_empty_one(org: Org, salesforce:
     assert found.record.fields == {"title": None}
 
 
+def test_what_the_org_does_not_have_is_not_asked_for(org: Org, salesforce: SalesforceCrm) -> None:
+    """One unknown column, and Salesforce refuses the whole query."""
+    org.description = described(column("Title"))
+    org.shows(row(Title="CTO"))
+    found = read(salesforce, LEAD, "title", "utm_source")
+    assert found.record is not None
+    assert found.record.fields == {"title": "CTO"}
+    assert "Utm_Source__c" not in query_of(org.calls[0])
+    found = find(salesforce, email=EMAIL)
+    assert (found.presence, found.detail) == (Presence.UNKNOWN, "Salesforce has no field for the unique field email")
+
+
+def test_where_the_org_does_not_describe_itself_everything_is_asked_for(org: Org, salesforce: SalesforceCrm) -> None:
+    org.description = b"<html>"
+    org.shows(row(Title="CTO"))
+    found = read(salesforce, LEAD, "title")
+    assert found.record is not None
+    assert found.record.fields == {"title": "CTO"}
+
+
 def test_a_name_in_another_case_finds_its_value(org: Org, make_salesforce: MakeSalesforce) -> None:
     from leadproof.crm.salesforce_fields import SalesforceFields
 
     fields = SalesforceFields({"budget": TargetField(property="budget__C", spec=FieldSpec(type=FieldType.MONEY))})
+    org.description = described(column("Budget__c"))
     org.shows(row(Budget__c=12345678901234.55))
     found = read(make_salesforce(org.server.url, fields=fields), LEAD, "budget")
     assert found.record is not None
@@ -295,7 +318,7 @@ def test_what_cannot_be_looked_for_is_unknown(org: Org, salesforce: SalesforceCr
         "Salesforce has no field for the unique field lifecycle_stage",
     )
     assert salesforce.find(lead_ref(external_id=""), [], history=False).presence is Presence.UNKNOWN
-    assert org.server.requests == []
+    assert org.calls == []
 
 
 def test_a_field_on_one_of_our_own_two_is_refused(make_salesforce: MakeSalesforce) -> None:
