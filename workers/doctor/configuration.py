@@ -12,6 +12,7 @@ from leadproof.settings import Settings, check_mode
 from workers.compose import read_policy
 from workers.doctor.report import Report
 from workers.systems.hubspot import HUBSPOT
+from workers.systems.salesforce import SALESFORCE
 
 SETTINGS = "settings"
 MODE = "mode"
@@ -19,6 +20,7 @@ POLICY = "policy"
 DECISION_KEY = "decision-key"
 API_TOKENS = "api-tokens"
 SECRET = "hubspot.webhook-secret"  # noqa: S105  a name
+PATH_SECRET = "salesforce.path-secret"  # noqa: S105  a name
 PUBLIC_URL = "public-url"
 
 _CHECKS = (MODE, POLICY, DECISION_KEY, API_TOKENS, SECRET, PUBLIC_URL)
@@ -90,7 +92,19 @@ def _webhooks(settings: Settings, policy: Policy | None, report: Report) -> None
     else:
         says = "none is set, so that every delivery of HubSpot is answered 401"
         report.wrong(SECRET, says, "set LEADPROOF_HUBSPOT_WEBHOOK_SECRETS to the client secret of the app")
+    if policy is not None and any(event.source == SALESFORCE.name for event in policy.events):
+        _outbound_messages(settings, report)
     _public_url(settings.public_url, report)
+
+
+def _outbound_messages(settings: Settings, report: Report) -> None:
+    if settings.salesforce_path_secrets:
+        report.ok(PATH_SECRET, f"{len(settings.salesforce_path_secrets)} set")
+        return
+    says = "none is set, so that no outbound message of Salesforce is taken"
+    report.wrong(
+        PATH_SECRET, says, "set LEADPROOF_SALESFORCE_PATH_SECRETS to a long random text, as docs/salesforce.md says"
+    )
 
 
 def _public_url(url: str, report: Report) -> None:
