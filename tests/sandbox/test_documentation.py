@@ -11,6 +11,8 @@ from sandbox.app import create_app
 from sandbox.faults import KINDS
 from sandbox.hubspot.routes import OPERATIONS
 from sandbox.hubspot.webhooks import TYPES
+from sandbox.salesforce import routes as salesforce
+from sandbox.salesforce.settings import Settings
 
 PAGE = Path(__file__).parents[2] / "docs" / "sandbox.md"
 
@@ -24,8 +26,12 @@ def test_page_names_every_fault_kind() -> None:
 
 
 def test_page_names_every_operation_and_subscription() -> None:
-    assert {*OPERATIONS, *api.OPERATIONS} - named() == set()
+    assert {*OPERATIONS, *api.OPERATIONS, *salesforce.OPERATIONS} - named() == set()
     assert set(TYPES) - named() == set()
+
+
+def test_page_names_every_setting_of_the_org() -> None:
+    assert set(Settings.__slots__) - named() == set()
 
 
 def test_page_names_every_script_and_what_it_takes() -> None:
