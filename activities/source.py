@@ -12,6 +12,7 @@ from temporalio.exceptions import ApplicationError
 from activities.messages import LeadView, Reading, ReadingKind
 from activities.names import SOURCE_UNREADABLE
 from leadproof.domain.attribution import SAME_WRITE, US, together
+from leadproof.domain.comparison import moved
 from leadproof.domain.events import Lead, LeadSnapshot, Outcome
 from leadproof.domain.field_catalog import specs_for
 from leadproof.domain.field_values import readable_values
@@ -20,6 +21,9 @@ from leadproof.domain.policy import Policy
 from leadproof.domain.records import MARKER, FoundRecord, Presence
 from leadproof.ports import Clock, Crm, Ledger
 from leadproof.rulebook import Rulebook
+
+SAVED = ".saved"
+"""How the kind of an event ends that says of a record that it was saved, and of no field that it changed."""
 
 
 class SourceActivities:
@@ -60,7 +64,7 @@ class SourceActivities:
 
     def _from_crm(self, lead: Lead, crm: Crm, policy: Policy) -> Reading:
         fields = tuple(specs_for(policy, crm.system))
-        found = crm.read(TargetObject.CONTACT, lead.source_record_id, fields, history=True)
+        found = crm.read(_object_of(lead), lead.source_record_id, fields, history=True)
         if found.presence is Presence.UNKNOWN:
             raise ApplicationError(
                 "the source record could not be read",
@@ -85,7 +89,7 @@ class SourceActivities:
             return self._closed(lead, Outcome.ECHO, echo_of=echo_of)
         snapshot = LeadSnapshot(
             source_system=lead.source_system,
-            source_object=TargetObject.CONTACT,
+            source_object=_object_of(lead),
             source_record_id=lead.source_record_id,
             fields=record.fields,
             record=record.model_copy(update={"history": {}, "raw": {}}),
@@ -101,8 +105,10 @@ class SourceActivities:
         """The mutation of ours that this event echoes, decided from the record.
 
         A change is an echo where the record's history shows its value written together with a marker of ours; a
-        creation, where the record carries the external id of a create of ours.
+        creation, where the record carries the external id of a create of ours; a save, as `_echo_of_save` says.
         """
+        if lead.event_kind.endswith(SAVED):
+            return self._echo_of_save(lead, record, policy)
         changed = _changed_field(lead)
         if changed is None:
             if lead.event_kind.endswith(".creation") and record.external_id is not None:
@@ -130,6 +136,27 @@ class SourceActivities:
         written = self._ledger.wrote(record.marker, field, record.fields.get(field))
         return record.marker if written else None
 
+    def _echo_of_save(self, lead: Lead, record: FoundRecord, policy: Policy) -> str | None:
+        """Where events name no field: we changed the record last, it carries our marker, and nothing else happened.
+
+        A person's save that was told late comes with the time of our write behind it, and must not be taken for ours.
+        Where the write stood on a plan about this record, it is an echo only if the record is as that plan saw it, but
+        for what was written. Otherwise it is one only if the save is no older than our write.
+        """
+        if record.changed_by != US or record.marker is None:
+            return None
+        mutation = self._ledger.mutation(record.marker)
+        if mutation is None or mutation.intended_state is None:
+            return None
+        if (mutation.source_system, mutation.source_record_id) != (lead.source_system, lead.source_record_id):
+            return record.marker if record.changed_at is not None and lead.occurred_at >= record.changed_at else None
+        plan = self._ledger.plan_of(mutation.event_key, mutation.policy_version)
+        if plan is None or plan.snapshot is None:
+            return None
+        unwritten = tuple(name for name in record.fields if name not in mutation.intended_state.fields)
+        unseen = moved(plan.snapshot["fields"], record, unwritten, specs_for(policy, lead.source_system))
+        return None if unseen else record.marker
+
     def _as_sent(self, lead: Lead) -> LeadSnapshot:
         return LeadSnapshot(
             source_system=lead.source_system,
@@ -138,6 +165,12 @@ class SourceActivities:
             fields=readable_values((lead.lead or {}).get("lead", {})),
             read_at=self._clock.now(),
         )
+
+
+def _object_of(lead: Lead) -> TargetObject:
+    """What kind of record an event is about: the first part of its kind says it."""
+    named = lead.event_kind.partition(".")[0]
+    return TargetObject.LEAD if named == TargetObject.LEAD else TargetObject.CONTACT
 
 
 def _changed_field(lead: Lead) -> str | None:
