@@ -162,6 +162,8 @@ class SalesforceClient:
         ).exchange()
         if exchange.response is not None:
             self._pace.heard(exchange.response.headers)
+            if not _session_refused(exchange.response):
+                self._sessions.taken(session)
         return exchange
 
     def _ask_for_token(self, deadline: Deadline, leaves_by: Deadline) -> Exchange[Any]:

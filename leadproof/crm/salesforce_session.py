@@ -63,6 +63,7 @@ class Sessions:
         self._clock = clock
         self._lock = threading.Lock()
         self._session: Session | None = None
+        self._taken: Session | None = None
         self._quiet_until = -1.0
         self._why: Answer | None = None
 
@@ -87,10 +88,14 @@ class Sessions:
         """
         return self._sign_in(refused, deadline, leaves_by)
 
+    def taken(self, session: Session) -> None:
+        """The token of a session was taken."""
+        self._taken = session
+
     def refused_again(self, session: Session) -> None:
-        """The token of a session was refused although it is new."""
+        """The token of a renewed session was refused too: where it never was taken, renewing it does not help."""
         with self._lock:
-            if self._session is session:
+            if self._session is session and self._taken is not session:
                 self._quiet_until, self._why = self._clock() + QUIET_AFTER_A_REFUSAL, None
 
     def _sign_in(self, refused: Session | None, deadline: Deadline, leaves_by: Deadline) -> Session | Answer | None:

@@ -17,8 +17,9 @@ IDLE_SECONDS = 15.0
 """A connection that was idle for longer is not used again: the other side may be closing it just now, and a write that
 meets this ends as *uncertain* although nothing is wrong."""
 
-# urllib3 warns with whole addresses, and HubSpot's look-ups carry e-mail addresses in them
-logging.getLogger("urllib3.connection").setLevel(logging.ERROR)
+# urllib3 warns and reports with whole addresses, and look-ups carry e-mail addresses in them
+for _name in ("urllib3.connection", "urllib3.connectionpool"):
+    logging.getLogger(_name).setLevel(logging.ERROR)
 
 
 class _Answer(http.client.HTTPResponse):

@@ -136,6 +136,25 @@ def test_a_session_that_is_refused_for_ever_costs_two_requests_and_a_token_once_
     assert (len(org.calls), len(org.sign_ins)) == (5, 3)
 
 
+def test_a_token_that_was_taken_is_renewed_as_often_as_it_ends(org: Org, salesforce: SalesforceCrm) -> None:
+    for number in range(1, 4):
+        org.answers(says(401, NO_SESSION), says(200, rows(row())))
+        assert read(salesforce).presence is Presence.ONE
+        assert len(org.sign_ins) == 1 + number
+    lock, dying = threading.Lock(), iter([False, True])
+
+    def dies(line: Line) -> None:
+        """The renewed token ends too, while it is in use."""
+        with lock:
+            gone = line.request.headers["authorization"] == "Bearer token-4" or next(dying, False)
+        line.respond(401, NO_SESSION) if gone else line.respond(200, rows(row()))
+
+    org.answers(dies)
+    assert read(salesforce).presence is Presence.ONE
+    assert read(salesforce).presence is Presence.ONE
+    assert len(org.sign_ins) == 6
+
+
 def end_the_quiet(crm: SalesforceCrm) -> None:
     """The time without a further sign-in is over."""
     crm._client._sessions._quiet_until = -1.0
