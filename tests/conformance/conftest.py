@@ -3,7 +3,7 @@ from __future__ import annotations
 import itertools
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from pathlib import Path
 
 import httpx
@@ -16,13 +16,15 @@ from tests.conformance.clocks import Skipping
 from tests.conformance.policies import BASE_AGE
 from tests.conformance.sandboxed import SandboxHands
 from tests.conformance.stage import Stage
-from tests.conformance.systems import ClosingCrm, System
+from tests.conformance.systems import System
 from tests.sandbox.control import Control
 from tests.support.ledgers import HandClock, sqlite_ledger
 
 _MEMORY = Path("/dev/shm")  # noqa: S108  no power fails here
 
-PATIENT, IMPATIENT = 30.0, 0.6
+PATIENT, IMPATIENT = 30.0, 1.0
+
+pytest.register_assert_rewrite("tests.conformance.cases", "tests.conformance.evidence")
 
 MakeStage = Callable[[System], Stage]
 
@@ -47,20 +49,17 @@ def engine() -> Iterator[Engine]:
 @pytest.fixture(scope="session")
 def make_stage(address: str, engine: Engine) -> Iterator[MakeStage]:
     numbers = itertools.count(1)
-    adapters: dict[str, tuple[ClosingCrm, ClosingCrm]] = {}
-    with ExitStack() as stack:
-        browser = stack.enter_context(httpx.Client(base_url=address, trust_env=False))
+    with httpx.Client(base_url=address, trust_env=False) as browser, ExitStack() as adapters:
 
         def make(system: System) -> Stage:
-            if system.name not in adapters:
-                made = [system.adapter(address, min(5.0, deadline), deadline) for deadline in (PATIENT, IMPATIENT)]
-                for adapter in made:
-                    stack.callback(adapter.close)
-                adapters[system.name] = (made[0], made[1])
+            adapters.close()
+            patient, impatient = (
+                adapters.enter_context(closing(system.adapter(address, min(5.0, deadline), deadline)))
+                for deadline in (PATIENT, IMPATIENT)
+            )
             control = Control(browser)
             control.post("/reset")
             clock = Skipping(control.advance)
-            patient, impatient = adapters[system.name]
             own = SqlLedger(engine, clock)
             own.mark_target(system.name, up=True, reason=None)
             return Stage(

@@ -51,13 +51,13 @@ found_unlinked = "{found_unlinked}"
 kind = "create"
 target = "{name}"
 object = "{system.target_object}"
-fields = ["email", "first_name", "last_name", "company", "title", "owner", "lead_status"]
+fields = ["email", "first_name", "last_name", "company", "title", "owner", "lead_status", "disqualification_reason"]
 
 [[action]]
 kind = "qualify"
 target = "{name}"
 object = "{system.target_object}"
-fields = ["owner", "lead_status", "first_name", "title"]
+fields = ["owner", "lead_status", "disqualification_reason", "first_name", "title"]
 compare_also = ["email"]
 without_history = true
 

@@ -29,6 +29,8 @@ from tests.conformance.policies import SOURCE, Unlinked, policy
 from tests.conformance.systems import System
 
 _MOST_STEPS: Final = 80
+_A_MOMENT: Final = 2.0
+"""After an edit: not every target's history tells more than the second."""
 
 Planning = Callable[..., Mutation]
 """How a case that is played twice plans: an update or a create."""
@@ -229,6 +231,7 @@ class Stage:
         """A person edits the record now."""
         assert self.record_id is not None
         self.hands.edit(self.record_id, self.system.raw(fields))
+        self.clock.wait(_A_MOMENT)
 
     def edited_at_the_write(self, *, before: bool, **fields: Any) -> None:
         """A person edits the record right before the next write is applied, or right after."""
@@ -237,6 +240,7 @@ class Stage:
     def hurries(self) -> None:
         """From now on the client's deadline is one that a slow answer misses."""
         self._crm = self._impatient
+        self._crm.describe(self.system.target_object)  # what it asks once in its life, it has asked
 
     def the_base_grows_old(self) -> None:
         """Let so much time pass that the record is read again before the write."""

@@ -35,11 +35,12 @@ class System:
         person: a user of the CRM who is not us.
         owner, other_owner: active owners; there may be only one.
         inactive_owner: one who has left, where anybody has.
-        status, other_status, third_status: values of the lead status, none of them what a new record has by itself.
-        unknown_status: one that the CRM does not have.
+        status, other_status: values of the lead status, neither of them what a new record has by itself.
+        unusable: a field and a value of it that the CRM does not have.
         missing_id: a well-formed id that no record has.
         rate_limited: what an answer that says *too many requests* means.
         refusals: so many 401 make one call say that we are refused.
+        silent_updates: an update is answered without a body, so that nothing of its answer can trickle.
         precondition: a write that meets a later change than the check saw is refused by the CRM itself.
         rewriter: who a record's history says has rewritten a value in our own transaction.
         refuses_unsent: values that the CRM would refuse are found before anything is sent.
@@ -60,11 +61,11 @@ class System:
     inactive_owner: str | None
     status: str
     other_status: str
-    third_status: str
-    unknown_status: str
+    unusable: Mapping[str, str]
     missing_id: str
     rate_limited: AnswerClass
     refusals: int
+    silent_updates: bool
     precondition: bool
     rewriter: str
     refuses_unsent: bool

@@ -7,9 +7,10 @@ import pytest
 from tests.conformance.cases import CASES
 from tests.conformance.conftest import MakeStage
 from tests.conformance.hubspot import HUBSPOT
+from tests.conformance.salesforce import SALESFORCE
 from tests.conformance.systems import System
 
-SYSTEMS = (HUBSPOT,)
+SYSTEMS = (HUBSPOT, SALESFORCE)
 
 
 @pytest.mark.parametrize("case", CASES)

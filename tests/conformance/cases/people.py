@@ -100,9 +100,9 @@ def an_edit_before_and_another_after_the_write(stage: Stage) -> None:
 @case(faults=True)
 def a_flow_that_rewrites_a_value_in_our_own_transaction(stage: Stage) -> None:
     stage.update()
-    stage.fails("rewrite", args={"fields": stage.system.raw({"lead_status": stage.system.third_status})})
+    stage.fails("rewrite", args={"fields": stage.system.raw({"lead_status": stage.system.other_status})})
     stage.run()
     mutation = proves(stage, Status.DIVERGENT, answers=(_ACCEPTED,), effects=1)
     (status,) = mutation.differences
-    assert (status.field, status.observed) == ("lead_status", stage.system.third_status)
+    assert (status.field, status.observed) == ("lead_status", stage.system.other_status)
     assert (status.changed_by or "").startswith(stage.system.rewriter)

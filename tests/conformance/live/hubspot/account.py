@@ -17,7 +17,7 @@ from tests.conformance.live.accounts import Account, Opened, Raw, Unexpected
 from tests.conformance.systems import System
 
 CONTACTS: Final = "/crm/v3/objects/contacts"
-_STATUSES_NEEDED: Final = 3
+_STATUSES_NEEDED: Final = 2
 
 
 class HubSpotAccount(Account):
@@ -47,7 +47,7 @@ class HubSpotAccount(Account):
         options = [option["value"] for option in (definition.body or {}).get("options", ()) if not option.get("hidden")]
         if not active or len(options) < _STATUSES_NEEDED:
             raise ConfigurationRefused(
-                "the HubSpot account needs an active owner and three lead statuses, and a token that may read them"
+                "the HubSpot account needs an active owner and two lead statuses, and a token that may read them"
             )
         return replace(
             HUBSPOT,
@@ -58,7 +58,6 @@ class HubSpotAccount(Account):
             inactive_owner=left[0] if left else None,
             status=options[0],
             other_status=options[1],
-            third_status=options[2],
         )
 
     def _owners(self, *, archived: str) -> list[str]:
