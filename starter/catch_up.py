@@ -133,7 +133,8 @@ def seeing(
     Where a kind counts once per event, a record does not tell the name of the event that a delivery brought. But the
     run of an event that was first delivered after the record last moved reads the record as it is. This trusts that the
     clocks of source and ledger agree, which `leadproof doctor` compares; where it errs to one side, a record is
-    admitted a second time and found already so. Where a kind counts once per record, its key tells all.
+    admitted a second time and found already so. An event that stands under the key it has here is admitted again, which
+    starts its run if that was not done.
     """
 
     def ask(reading: Reading, moved: datetime) -> bool:
@@ -141,7 +142,7 @@ def seeing(
         if isinstance(judged, LeftAlone | HeldBack):
             return False
         event, _ = judged
-        return event.occurrence is not None and ledger.seen_since(event, moved)
+        return ledger.lead(event.event_key) is None and ledger.seen_since(event, moved)
 
     async def seen(reading: Reading, moved: datetime) -> bool:
         return await off_loop(lambda: ask(reading, moved), patience_seconds=30)

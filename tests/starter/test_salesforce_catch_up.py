@@ -12,7 +12,9 @@ from temporalio.client import Client
 
 from leadproof.domain.candidates import Candidate, Version
 from leadproof.domain.policy_text import parse_policy
-from starter.admission import source_fields
+from leadproof.domain.steps import Arrival
+from leadproof.inbound import salesforce_catch_up
+from starter.admission import judge_reading, source_fields
 from starter.catch_up import Report, admitting, catch_up_salesforce, foretelling, seeing
 from starter.intake import Intake
 from tests.starter.salesforce import LEAD, ORGANIZATION, POLICY, Org, an_org, notification
@@ -121,6 +123,18 @@ async def test_a_notification_that_comes_after_the_catch_up_is_a_second_event(or
     assert (await caught_up(org, Records(**{LEAD: START - timedelta(seconds=10)})))["started"] == 1
     assert await org.acknowledged(notification()) == {"started": 1}
     assert rows(org) == 2
+
+
+async def test_a_row_whose_run_was_not_started_is_completed_by_the_same_again(org: Org) -> None:
+    records = Records(**{LEAD: START - timedelta(seconds=10)})
+    candidate = records.read(LEAD, ())
+    assert candidate is not None
+    (reading,) = salesforce_catch_up.readings(candidate, account=ORGANIZATION, since=SINCE, until=None)
+    judged = judge_reading(reading, policy=READ, settings=org.door.settings, fields={}, now=START)
+    assert isinstance(judged, tuple)
+    org.door.ledger.admit([Arrival(event=judged[0])])
+    assert (await caught_up(org, records))["started"] == 1
+    assert await org.door.run(f"lead:{judged[0].event_key}") is not None
 
 
 async def test_what_is_gone_or_outside_of_the_time_is_not_admitted(org: Org) -> None:
