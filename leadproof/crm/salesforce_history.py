@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from datetime import datetime
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 from functools import partial
 from typing import Any, Final
 
@@ -77,7 +78,8 @@ def changes(
 ) -> dict[str, tuple[Change, ...]]:
     """The history of each field, newest first; a field without an entry that tells values is not there.
 
-    Salesforce logs changes only, so what a field was made with is known from the entry that replaced it.
+    Salesforce logs changes only, so what a field was made with is known from the entry that replaced it. It tells whole
+    seconds; what happened within one is told apart by the order of the entries, a microsecond each.
 
     Args:
         entries: of `LeadHistory` or `ContactHistory`, newest first.
@@ -86,11 +88,11 @@ def changes(
         names: who the users of the entries are.
         form: gives a value of a field its normal form.
     """
-    found: dict[str, list[Mapping[str, Any]]] = {}
-    for entry in entries:
-        name = fields.get(_field(entry))
+    found: dict[str, list[_Entry]] = {}
+    for entry in _in_order(entries):
+        name = fields.get(entry.field)
         if name is not None and _tells(entry):
-            found.setdefault(name, []).append(entry)
+            found.setdefault(name, []).insert(0, entry)
     return {name: tuple(_changes(of_field, since, names, partial(form, name))) for name, of_field in found.items()}
 
 
@@ -106,31 +108,49 @@ def moment(text: object) -> datetime:
     return at
 
 
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    field: str
+    old: Any
+    new: Any
+    at: datetime
+    user_id: str
+    by_rule: bool
+
+
+def _in_order(entries: Iterable[Mapping[str, Any]]) -> Iterator[_Entry]:
+    """Oldest first, each a little later than the one before."""
+    second, place = None, 0
+    for entry in reversed(list(entries)):
+        at = moment(entry["CreatedDate"])
+        second, place = at, place + 1 if at == second else 1
+        field = str(entry["Field"]).casefold()
+        yield _Entry(
+            field=_OWNER if field in _OWNER_ENTRIES else field,
+            old=entry["OldValue"],
+            new=entry["NewValue"],
+            at=at + place * timedelta(microseconds=1),
+            user_id=salesforce_id(entry["CreatedById"]),
+            by_rule=field == _BY_RULE,
+        )
+
+
 def _changes(
-    entries: list[Mapping[str, Any]],
-    since: datetime,
-    names: Mapping[str, str | None],
-    form: Callable[[Any], Any],
+    entries: list[_Entry], since: datetime, names: Mapping[str, str | None], form: Callable[[Any], Any]
 ) -> Iterator[Change]:
     for entry in entries:
-        rule = str(entry["Field"]).casefold() == _BY_RULE
-        by = ASSIGNMENT_RULE if rule else names.get(salesforce_id(entry["CreatedById"]))
-        yield Change(value=form(entry["NewValue"]), at=moment(entry["CreatedDate"]), by=by)
-    yield Change(value=form(entries[-1]["OldValue"]), at=since)
+        by = ASSIGNMENT_RULE if entry.by_rule else names.get(entry.user_id)
+        yield Change(value=form(entry.new), at=entry.at, by=by)
+    yield Change(value=form(entries[-1].old), at=since)
 
 
-def _field(entry: Mapping[str, Any]) -> str:
-    field = str(entry["Field"]).casefold()
-    return _OWNER if field in _OWNER_ENTRIES else field
-
-
-def _tells(entry: Mapping[str, Any]) -> bool:
+def _tells(entry: _Entry) -> bool:
     """Whether an entry tells both values whole.
 
     A long text's does not, one that was cut cannot be compared, and of a change of owner there is one entry with the
     ids and one with the names.
     """
-    values = [value for value in (entry["OldValue"], entry["NewValue"]) if value is not None]
-    if _field(entry) == _OWNER and not all(str(value).startswith(("005", "00G")) for value in values):
+    values = [value for value in (entry.old, entry.new) if value is not None]
+    if entry.field == _OWNER and not all(str(value).startswith(("005", "00G")) for value in values):
         return False
     return bool(values) and all(len(str(value)) < _CUT_AT for value in values)

@@ -33,8 +33,9 @@ if TYPE_CHECKING:
 MADE = datetime(2026, 11, 29, 8, tzinfo=UTC)
 
 
-def at(hour: int, minute: int = 0) -> datetime:
-    return datetime(2026, 11, 30, hour, minute, tzinfo=UTC)
+def at(hour: int, place: int = 1) -> datetime:
+    """A full hour, and the place of a change among those of that second."""
+    return datetime(2026, 11, 30, hour, microsecond=place, tzinfo=UTC)
 
 
 def history(org: Org, crm: SalesforceCrm, *entries: dict[str, Any], names: tuple[str, ...] = ("title",)) -> FoundRecord:
@@ -61,6 +62,27 @@ def test_a_change_has_its_value_its_moment_and_its_author(org: Org, salesforce: 
     }, "what it was made with is known from the first change, and by whom is not"
 
 
+def test_what_happened_within_a_second_keeps_its_order(org: Org, salesforce: SalesforceCrm) -> None:
+    """An edit that our write replaced is seen although both are of the same second."""
+    record = history(
+        org,
+        salesforce,
+        entry(MARKER_FIELD, None, MARKER, "10:00:00"),
+        entry("Title", "CFO", "CTO", "10:00:00"),
+        entry("Title", "CEO", "CFO", "10:00:00", ANN),
+        entry("Title", "COO", "CEO", "09:59:59", ANN),
+    )
+    marked = record.history[MARKER_NAME][0]
+    assert marked == Change(value=MARKER, at=at(10, 3), by="us")
+    assert [(change.value, change.at < marked.at) for change in record.history["title"]] == [
+        ("CTO", True),
+        ("CFO", True),
+        ("CEO", True),
+        ("COO", True),
+    ]
+    assert [change.at for change in record.history["title"][:2]] == [at(10, 2), at(10, 1)]
+
+
 def test_the_marker_has_its_history_too(org: Org, salesforce: SalesforceCrm) -> None:
     record = history(org, salesforce, entry(MARKER_FIELD, None, MARKER, "10:00:00"))
     assert record.history == {
@@ -85,8 +107,8 @@ def test_an_assignment_rule_is_named_and_only_ids_of_owners_count(org: Org, sale
         names=("owner",),
     )
     assert record.history["owner"] == (
-        Change(value=QUEUE, at=at(10), by="automation:assignment_rule"),
-        Change(value=US, at=at(9), by="us"),
+        Change(value=QUEUE, at=at(10, 2), by="automation:assignment_rule"),
+        Change(value=US, at=at(9, 2), by="us"),
         Change(value=ANN, at=MADE, by=None),
     )
 
