@@ -69,12 +69,13 @@ def test_fields_stand_under_our_names_and_choices_under_the_values_that_are_writ
 def test_a_field_that_is_called_like_a_field_of_ours_does_not_take_its_place(
     org: Org, make_salesforce: MakeSalesforce
 ) -> None:
-    org.description = described(column("title"), column("OwnerId"), column("owner"), column("External_Id"))
+    theirs = (column("title"), column("OwnerId"), column("owner"), column(EXTERNAL_FIELD), column("external_id"))
+    org.description = described(*theirs)
     org.shows()
     mapped = SalesforceFields({"title": TargetField(property="Job__c")})
     fields = make_salesforce(org.server.url, fields=mapped).describe("lead").fields
-    assert set(fields) == {"owner", "External_Id"}  # our title would be written to Job__c, which is not there
-    assert fields["owner"].name == "OwnerId"
+    assert {name: field.name for name, field in fields.items()} == {"owner": "OwnerId", "external_id": EXTERNAL_FIELD}
+    # our title would be written to Job__c, which is not there
 
 
 @pytest.mark.parametrize(
