@@ -13,11 +13,11 @@ RESOURCES = ("sobjects", "query", "queryAll", "limits", "composite")
 
 class AccountApi:
     """Args:
-    api: the seed's versions.
+    api: the seed's oldest and newest version.
     """
 
     def __init__(self, api: Mapping[str, Any], settings: Settings) -> None:
-        self.versions: list[str] = api["versions"]
+        self.versions = [f"{each}.0" for each in range(api["oldest_version"], api["newest_version"] + 1)]
         self._settings = settings
 
     def list(self, _: Call, __: Influence) -> Answer:

@@ -44,12 +44,12 @@ def json_value(value: Any) -> Any:
 
 
 def in_history(field: Field, value: Value) -> Value:
-    """A value as the history of a field keeps it: cut, and nothing of a long text or of several choices."""
+    """A value as the history of a field keeps it: nothing of a long text or of several choices."""
     if field.type == "multipicklist" or (field.type == "textarea" and field.length > MAX_HISTORY):
         return None
     if isinstance(value, datetime):
         return times.shown(value)
-    return value[:MAX_HISTORY] if isinstance(value, str) else value
+    return value
 
 
 def as_reference(field: Field, raw: Any, prefixes: Mapping[str, str]) -> str | None:

@@ -88,7 +88,7 @@ def test_history_of_owners(salesforce: Any, leads: Any) -> None:
     ]
 
 
-def test_history_is_cut(salesforce: Any, leads: Any) -> None:
+def test_history_of_the_longest_values(salesforce: Any, leads: Any) -> None:
     made = leads.create(ANN, headers=UNASSIGNED)["id"]
     leads.update(made, {"Website": "https://example.com/" + "x" * 235, "Company": "Y" * 255}, headers=UNASSIGNED)
     assert {len(row[2]) for row in history(salesforce, made)[1:]} == {255}
