@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import functools
 import itertools
 import tempfile
 from collections.abc import Callable, Iterator
@@ -36,18 +37,26 @@ def address() -> Iterator[str]:
 
 
 @pytest.fixture(scope="session")
-def engine() -> Iterator[Engine]:
-    """One file for all cases, each of which is a tenant of its own; its statements are built once."""
-    with tempfile.TemporaryDirectory(dir=_MEMORY if _MEMORY.is_dir() else None) as folder:
-        path = Path(folder) / "ledger.db"
-        sqlite_ledger(path, HandClock()).close()
-        made = connect(f"sqlite:///{path}")
+def engine_of() -> Iterator[Callable[[System], Engine]]:
+    """One file for all cases of a system, each of which is a tenant of its own; its statements are built once."""
+    with (
+        tempfile.TemporaryDirectory(dir=_MEMORY if _MEMORY.is_dir() else None) as folder,
+        ExitStack() as engines,
+    ):
+
+        @functools.cache
+        def made(system: System) -> Engine:
+            path = Path(folder) / f"{system.name}.db"
+            sqlite_ledger(path, HandClock()).close()
+            engine = connect(f"sqlite:///{path}")
+            engines.callback(engine.dispose)
+            return engine
+
         yield made
-        made.dispose()
 
 
 @pytest.fixture(scope="session")
-def make_stage(address: str, engine: Engine) -> Iterator[MakeStage]:
+def make_stage(address: str, engine_of: Callable[[System], Engine]) -> Iterator[MakeStage]:
     numbers = itertools.count(1)
     with httpx.Client(base_url=address, trust_env=False) as browser, ExitStack() as adapters:
 
@@ -60,7 +69,7 @@ def make_stage(address: str, engine: Engine) -> Iterator[MakeStage]:
             control = Control(browser)
             control.post("/reset")
             clock = Skipping(control.advance)
-            own = SqlLedger(engine, clock)
+            own = SqlLedger(engine_of(system), clock)
             own.mark_target(system.name, up=True, reason=None)
             return Stage(
                 system,

@@ -42,12 +42,14 @@ class Mischief:
     """What is to go wrong with the next requests of one operation.
 
     Attributes:
-        times: so many meet it.
+        after: so many requests pass by first.
+        times: so many then meet it.
     """
 
     kind: str
     operation: str
     times: int = 1
+    after: int = 0
     args: Mapping[str, Any] = field(default_factory=dict)
 
 

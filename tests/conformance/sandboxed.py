@@ -41,6 +41,19 @@ class SandboxHands:
         asked = {**self._named, "winner": winner, "loser": loser, "user": self._system.person}
         self._control.post("/merge", asked)
 
+    def signed_in(self) -> int:
+        """How often a token was asked for."""
+        return len(self._control.get("/requests", provider=self._system.name, operation="token.create"))
+
+    def org(self, **settings: Any) -> None:
+        """Set up Salesforce's org."""
+        self._control.post("/salesforce", settings)
+
+    def contact(self, properties: Mapping[str, Any]) -> str:
+        """A contact that a person makes beside the leads."""
+        asked = {**self._named, "object": "contacts", "user": self._system.person, "properties": properties}
+        return str(self._control.put("/records", asked)["id"])
+
     def convert(self, record_id: str) -> None:
         self._control.post("/convert", {**self._named, "id": record_id, "user": self._system.person})
 
@@ -52,6 +65,7 @@ class SandboxHands:
                 "operation": mischief.operation,
                 "kind": mischief.kind,
                 "times": mischief.times,
+                "after": mischief.after,
                 "args": dict(mischief.args),
             },
         )
