@@ -41,7 +41,7 @@ def refuse(store: Store, settings: Settings, *, kind: Object, record: str, state
     found = [
         other
         for name in HISTORIES
-        for other in store.all(name)
+        for other in store.ever_had(name, "Email", str(email))
         if other.id != record and other.now.live and not other.now.values.get("IsConverted")
         if str(other.now.values.get("Email") or "").casefold() == str(email).casefold()
     ]
