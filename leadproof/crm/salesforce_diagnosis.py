@@ -126,8 +126,8 @@ class SalesforceDiagnosis:
         return tuple(state for target_object in self._objects for state in self._states(target_object))
 
     def remarks(self) -> tuple[Remark, ...]:
-        """Our user, the history that it is told of, and what is left of the org's calls."""
-        return (*self._of_the_user(), *self._of_the_history(), *self._of_the_calls())
+        """Our user, what it sees and is told of, and what is left of the org's calls."""
+        return (*self._of_the_user(), *self._of_what_it_sees(), *self._of_the_history(), *self._of_the_calls())
 
     def presence_of(self, name: str) -> FieldPresence:
         """Whether one of the objects has a field of this name that our user sees; that one was deleted is not told.
@@ -206,6 +206,28 @@ class SalesforceDiagnosis:
                 check="user",
                 says=f"{says}, as whom a person can sign in too, and what a person does so is taken for ours",
                 do="give this user to nobody else, and the permission API Only User to it",
+            )
+
+    def _of_what_it_sees(self) -> Iterator[Remark]:
+        """A record that is not shared with our user looks as if it were not there."""
+        user_id, names = self._client.user_id, [OBJECTS[each] for each in self._objects]
+        soql = format_soql(
+            "SELECT SobjectType, PermissionsViewAllRecords FROM ObjectPermissions WHERE SobjectType IN {names} "
+            "AND ParentId IN (SELECT PermissionSetId FROM PermissionSetAssignment WHERE AssigneeId = {user})",
+            names=names,
+            user=user_id or "",
+        )
+        try:
+            told = self._rows(soql, lambda row: (str(row["SobjectType"]), bool(row["PermissionsViewAllRecords"])))
+        except ConfigurationRefused:
+            return
+        unseen = [name for name in names if (name, False) in told and (name, True) not in told]
+        if unseen:
+            which = " and ".join(unseen)
+            yield Remark(
+                check="sees",
+                says=f"our user lacks View All on {which}, so that a record that is not shared with it looks absent",
+                do=f"give it View All on {which}, unless your org shares every one of them with everybody",
             )
 
     def _of_the_history(self) -> Iterator[Remark]:

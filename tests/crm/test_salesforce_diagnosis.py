@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from leadproof.crm.salesforce_sign_in import ClientCredentials
-from leadproof.domain.diagnosis import FieldPresence, FieldState, OurField, Remark, WantedField
+from leadproof.domain.diagnosis import FieldPresence, FieldState, OurField, WantedField
 from leadproof.domain.errors import ConfigurationRefused, TargetForeign, TargetUnreachable
 from leadproof.domain.fields import FieldType
 from leadproof.domain.plan import TargetObject
@@ -115,12 +116,12 @@ def test_it_is_asked_for_the_time_and_the_versions_before_any_version_is_named(
 ) -> None:
     opened = diagnosis_of(address, version="99.0").opened()
     assert opened.account == ORG
-    assert opened.unusable == Remark(
-        check="version",
-        says="Salesforce has no version 99.0 of its API; it has 58.0 to 68.0",
-        do="set LEADPROOF_SALESFORCE_API_VERSION to one of these",
-        fatal=True,
+    assert opened.unusable is not None
+    assert (opened.unusable.check, opened.unusable.do) == (
+        "version",
+        "set LEADPROOF_SALESFORCE_API_VERSION to one of these",
     )
+    assert re.fullmatch(r"Salesforce has no version 99\.0 of its API; it has \d\d\.0 to \d\d\.0", opened.unusable.says)
     assert [row["path"] for row in sandbox.get("/requests", provider="salesforce")][1:] == ["/services/data/"]
 
 
@@ -220,6 +221,30 @@ def test_whether_the_user_is_a_person_too_where_it_is_told(
     (remark,) = (remark for remark in diagnosis.remarks() if remark.check == "user")
     assert remark.says.endswith(says_) or says_ in remark.says
     assert ((remark.do or "").startswith("give this user"), remark.fatal) == (does, False)
+
+
+def object_right(name: str, sees_all: bool) -> dict[str, Any]:
+    return {"SobjectType": name, "PermissionsViewAllRecords": sees_all}
+
+
+@pytest.mark.parametrize(
+    ("script", "unseen"),
+    [
+        (says(200, rows(object_right("Lead", False), object_right("Lead", True), object_right("Contact", True))), None),
+        (says(200, rows(object_right("Lead", True), object_right("Contact", False))), "Contact"),
+        (says(200, rows(object_right("Lead", False), object_right("Contact", False))), "Lead and Contact"),
+        (says(200, rows()), None),
+        (says(400, error("MALFORMED_QUERY")), None),
+    ],
+)
+def test_whether_the_user_sees_every_record_where_it_is_told(
+    script: Script, unseen: str | None, org: Org, diagnosis_of: MakeDiagnosis
+) -> None:
+    org_of(org, ObjectPermissions=script)
+    diagnosis = diagnosis_of(org.server.url, lead=("edit",), contact=())
+    diagnosis.opened()
+    told = [remark.says for remark in diagnosis.remarks() if remark.check == "sees"]
+    assert [f"lacks View All on {unseen}, " in says_ for says_ in told] == ([True] if unseen else [])
 
 
 def test_that_the_history_is_not_told_is_said(org: Org, diagnosis_of: MakeDiagnosis) -> None:
