@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any, Final
 
@@ -38,14 +38,15 @@ class _Question:
 
     Attributes:
         fields: our names to Salesforce's fields.
-        uniques: our names of unique fields to the values that are looked for.
+        uniques: those of the unique fields whose `values` are looked for.
     """
 
     target_object: str
     fields: Mapping[str, str]
     history: bool
     external_id: str | None = None
-    uniques: Mapping[str, str] | None = None
+    uniques: Mapping[str, str] = field(default_factory=dict)
+    values: Mapping[str, str] = field(default_factory=dict)
 
 
 class Reader:
@@ -90,7 +91,12 @@ class Reader:
         if unknown:
             return _unknown(f"Salesforce has no field for the unique field {unknown[0]}")
         question = _Question(
-            target_object, columns, history, external_id=record.external_id, uniques=record.unique_fields
+            target_object,
+            {name: columns[name] for name in fields if name in columns},
+            history,
+            external_id=record.external_id,
+            uniques=uniques,
+            values=record.unique_fields,
         )
         conditions = [format_soql("{:literal} = {}", self._external_id, record.external_id)]
         conditions += [
@@ -172,7 +178,7 @@ class Reader:
         return rows if whole else _unknown("more records answer to this than can be looked at")
 
     def _soql(self, question: _Question, condition: str) -> str:
-        columns = [*_ALWAYS, self._external_id, self._marker, *question.fields.values()]
+        columns = [*_ALWAYS, self._external_id, self._marker, *question.fields.values(), *question.uniques.values()]
         columns += _OF_A_LEAD if question.target_object == TargetObject.LEAD else ()
         selected = list({column.casefold(): column for column in columns}.values())
         if question.history:
@@ -203,8 +209,8 @@ class Reader:
         if row[self._external_id.casefold()] == question.external_id:
             return True
         return any(
-            self._folded(name, row[question.fields[name].casefold()]) == self._folded(name, value)
-            for name, value in (question.uniques or {}).items()
+            self._folded(name, row[field.casefold()]) == self._folded(name, question.values[name])
+            for name, field in question.uniques.items()
         )
 
     def _folded(self, name: str, value: Any) -> str:
