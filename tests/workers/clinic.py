@@ -17,7 +17,7 @@ from tests.sandbox.control import AUTHORIZED, Control
 from workers.doctor.report import Finding, Report, State
 
 PROPERTIES = "/hubspot/crm/v3/properties/contacts"
-EMBEDDED = Path("leadproof/embedded_policy.toml")
+SHIPPED = Path("leadproof/default_policy.toml")
 
 SOUND: Mapping[str, str] = {
     "public_url": "https://leads.example.com",
@@ -62,11 +62,11 @@ class Clinic:
         self.write_policy()
 
     def write_policy(self, **replace: str) -> None:
-        """The embedded policy, with some of its text replaced."""
-        text = EMBEDDED.read_text(encoding="utf-8")
+        """The shipped policy, which has HubSpot as its only target, with some of its text replaced."""
+        text = SHIPPED.read_text(encoding="utf-8")
         for old, new in replace.items():
             if old not in text:
-                raise LookupError(f"the embedded policy does not say {old!r}")
+                raise LookupError(f"the shipped policy does not say {old!r}")
             text = text.replace(old, new)
         (self.folder / "policy.toml").write_text(text, encoding="utf-8")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -13,7 +14,7 @@ from leadproof.domain.events import Outcome
 from leadproof.domain.mutation import Mutation, Reason, Status
 from sandbox.server import running
 from tests.sandbox.control import AUTHORIZED
-from tests.support.house import House, a_house, quick_policy
+from tests.support.house import House, a_house
 
 ORG, INBOUND, PERSON = "00Dxx0000001gPLEAY", "00Gxx000000Qu1AEAS", "005xx000001Sv6BAAS"
 TARGET = """\
@@ -68,11 +69,31 @@ fields = { salesforce_id = { record_id_of = "salesforce lead" } }
 [[rule]]
 name = "already-owned"
 """
+QUICK = {
+    "apply_lag_seconds = 120": "apply_lag_seconds = 0.4",
+    "connect_timeout_seconds = 5": "connect_timeout_seconds = 0.4",
+    "call_timeout_seconds = 15": "call_timeout_seconds = 2.5",
+    "send_within_seconds = 10": "send_within_seconds = 1",
+    "clock_margin_seconds = 2": "clock_margin_seconds = 0.1",
+    "observation_window_seconds = 300": "observation_window_seconds = 4",
+    "read_spacing_seconds = 2": "read_spacing_seconds = 0.1",
+    "patience_seconds = 3600": "patience_seconds = 4",
+    "probe_seconds = 30": "probe_seconds = 0.3",
+}
 BOTH = {
     "[owners.hubspot]\n": TARGET,
     '[[rule]]\nname = "already-owned"\n': RULE,
     "set_stage = 400\n": "set_stage = 400\nupdate = 400\n",
 }
+
+
+def two_targets() -> str:
+    """The shipped policy with its times shortened, and with Salesforce as a second target."""
+    text = Path("leadproof/default_policy.toml").read_text(encoding="utf-8")
+    for old, new in {**QUICK, **BOTH}.items():
+        assert old in text
+        text = text.replace(old, new)
+    return text
 
 
 class TwoTargets:
@@ -119,9 +140,8 @@ async def _two(temporal: WorkflowEnvironment, tmp_path_factory: pytest.TempPathF
             "LEADPROOF_SALESFORCE_CLIENT_SECRET": "a-client-secret-of-the-tests",
         }
         folder = tmp_path_factory.mktemp("two")
-        policy = quick_policy(**BOTH)
         _define_property(address, "salesforce_lead_id")
-        async with a_house(temporal.client, folder, policy=policy, sandbox=address, more=more) as house:
+        async with a_house(temporal.client, folder, policy=two_targets(), sandbox=address, more=more) as house:
             yield TwoTargets(house)
 
 
