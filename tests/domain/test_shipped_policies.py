@@ -12,7 +12,7 @@ import pytest
 from leadproof.domain.policy import Policy
 from leadproof.domain.policy_text import check_against, parse_policy
 from tests.domain.samples import shipped
-from tests.domain.seed import described_seed
+from tests.domain.seed import described_org, described_seed
 
 ROOT = Path(__file__).parents[2]
 NAMES = ["default_policy.toml", "embedded_policy.toml"]
@@ -31,10 +31,28 @@ def test_versions() -> None:
     assert [parse_policy(shipped(name)).version for name in NAMES] == ["2026-11-30.2", "embedded-1"]
 
 
-def test_the_embedded_policy_differs_in_nothing_but_its_times() -> None:
-    default, embedded = (_without_times(tomllib.loads(shipped(name))) for name in NAMES)
+def test_of_hubspot_the_embedded_policy_differs_in_nothing_but_its_times() -> None:
+    default, embedded = (_without_times(_of_hubspot_alone(tomllib.loads(shipped(name)))) for name in NAMES)
 
     assert embedded == default
+    assert len(default["rule"]) > 5
+
+
+def _of_hubspot_alone(document: dict[str, Any]) -> dict[str, Any]:
+    """The document without whatever names Salesforce."""
+    alone: dict[str, Any] = _unnamed(document)
+    kinds = {action["kind"] for action in alone["action"]}
+    days = {kind: days for kind, days in alone["retention"]["keys_days"].items() if kind in kinds}
+    return {**alone, "retention": {**alone["retention"], "keys_days": days}}
+
+
+def _unnamed(value: Any) -> Any:
+    if isinstance(value, list):
+        return [one for one in value if "salesforce" not in str(one).lower()]
+    if not isinstance(value, dict):
+        return value
+    kept = {name: _unnamed(one) for name, one in value.items() if "salesforce" not in name}
+    return {name: one for name, one in kept.items() if one not in ({}, [])}
 
 
 def _without_times(document: dict[str, Any]) -> dict[str, Any]:
@@ -45,6 +63,10 @@ def _without_times(document: dict[str, Any]) -> dict[str, Any]:
 
 def test_it_fits_the_seed_of_the_local_hubspot(shipped_policy: Policy) -> None:
     check_against(shipped_policy, described_seed(shipped_policy))
+
+
+def test_it_fits_the_seed_of_the_local_org(shipped_policy: Policy) -> None:
+    check_against(shipped_policy, described_org(shipped_policy))
 
 
 def test_claude_can_be_let_in_by_taking_the_comment_away() -> None:
