@@ -23,7 +23,7 @@ from sandbox.server import running
 from tests.console.commands import COMMAND, environment
 from tests.sandbox.control import Control
 
-POLICY = str(Path("leadproof/embedded_policy.toml").resolve())
+POLICY = str(Path("leadproof/default_policy.toml").resolve())
 
 
 def variables(folder: Path, **more: str) -> dict[str, str]:
