@@ -64,6 +64,15 @@ def test_history_of_a_creation(salesforce: Any, leads: Any) -> None:
     assert history(salesforce, made) == [("created", None, None, INTEGRATION)]
 
 
+def test_history_of_a_creation_that_was_assigned(salesforce: Any, leads: Any) -> None:
+    made = leads.create({**ANN, EFFECT: "e1"})["id"]
+    assert history(salesforce, made) == [
+        ("created", None, None, INTEGRATION),
+        ("ownerAssignment", "Leadproof Integration", "Inbound", INTEGRATION),
+        ("ownerAssignment", INTEGRATION, INBOUND, INTEGRATION),
+    ]
+
+
 def test_history_of_tracked_fields_only(salesforce: Any, leads: Any, org: Org) -> None:
     made = leads.create(ANN, headers=UNASSIGNED)["id"]
     leads.update(made, {EFFECT: "e1", EXTERNAL_ID: "x1", "City": "Cork", "NumberOfEmployees": 5}, headers=UNASSIGNED)

@@ -53,6 +53,8 @@ def test_no_rule(leads: Any, org: Org, ann: str) -> None:
 def test_update_meets_the_rule_by_a_new_address_only(leads: Any, org: Org, ann: str) -> None:
     other = org.person(**AGAIN)["id"]
     leads.update(other, {"Title": "CTO"}, headers=UNASSIGNED)
+    alone = org.person(**{**ANN, "Email": "alone@example.com"})["id"]
+    leads.update(alone, {"Email": "Alone@example.com"}, headers=UNASSIGNED)
     third = org.person(**{**ANN, "Email": "bo@example.com"})["id"]
     refused(leads.update, third, {"Email": ANN["Email"]}, status=400, code="DUPLICATES_DETECTED")
 
