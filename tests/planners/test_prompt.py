@@ -50,6 +50,19 @@ def _either(schema: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 # -- the schema --------------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("free", ["true", "false"])
+def test_it_offers_no_field_that_holds_the_id_of_a_record(free: str) -> None:
+    spec = f'{{ type = "record_id", free = {free} }}'
+    two = CLAUDE_POLICY.replace(
+        "[target.hubspot.fields]\n",
+        f'[target.hubspot.fields]\nsalesforce_id = {{ property = "salesforce_lead_id", spec = {spec} }}\n',
+    ).replace('fields = ["email", "phone", "owner",', 'fields = ["email", "phone", "salesforce_id", "owner",')
+
+    with_ids = parse_policy(two)  # and such a policy is none that lets a model near what nobody can check
+    assert "salesforce_id" in with_ids.actions[0].fields
+    assert actions(with_ids) == actions()
+
+
 def test_it_offers_what_the_policy_permits_and_nothing_else() -> None:
     assert actions() == {
         "create hubspot contact": {
