@@ -93,6 +93,13 @@ class Stage:
         return self.system.other_owner
 
     @property
+    def unusable(self) -> Mapping[str, str]:
+        """A field and a value of it that the target does not have."""
+        if self.system.unusable is None:
+            raise NotHere("the account has no field that refuses a value")
+        return self.system.unusable
+
+    @property
     def inactive_owner(self) -> str:
         if self.system.inactive_owner is None:
             raise NotHere("the account has no owner who has left")

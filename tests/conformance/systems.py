@@ -36,7 +36,7 @@ class System:
         owner, other_owner: active owners; there may be only one.
         inactive_owner: one who has left, where anybody has.
         status, other_status: values of the lead status, neither of them what a new record has by itself.
-        unusable: a field and a value of it that the CRM does not have.
+        unusable: a field and a value of it that the CRM does not have, where a field refuses any.
         missing_id: a well-formed id that no record has.
         rate_limited: what an answer that says *too many requests* means.
         refusals: so many 401 make one call say that we are refused.
@@ -61,7 +61,7 @@ class System:
     inactive_owner: str | None
     status: str
     other_status: str
-    unusable: Mapping[str, str]
+    unusable: Mapping[str, str] | None
     missing_id: str
     rate_limited: AnswerClass
     refusals: int

@@ -20,6 +20,7 @@ from tests.conformance.stage import Stage
 from tests.sandbox.control import Control
 
 TOKEN = "token-that-no-report-may-hold"
+SOMEBODY = {"LastName": "Somebody", "Company": "Else", "Email": "x@example.org"}
 
 
 class Real(NamedTuple):
@@ -33,6 +34,13 @@ class Real(NamedTuple):
 
     @property
     def environment(self) -> dict[str, str]:
+        if self.name == "salesforce":
+            return {
+                "LEADPROOF_LIVE": f"{self.name}:{self.account}",
+                "LEADPROOF_SALESFORCE_URL": self.address,
+                "LEADPROOF_SALESFORCE_CLIENT_ID": "leadproof",
+                "LEADPROOF_SALESFORCE_CLIENT_SECRET": TOKEN,
+            }
         return {
             "LEADPROOF_LIVE": f"{self.name}:{self.account}",
             "LEADPROOF_HUBSPOT_TOKEN": TOKEN,
@@ -43,6 +51,12 @@ class Real(NamedTuple):
     @property
     def clock(self) -> Skipping:
         return Skipping(self.control.advance)
+
+    def somebody(self) -> str:
+        """A record that is none of ours; its id."""
+        given = {"hubspot": {"email": "x@example.org", "firstname": "Somebody"}, "salesforce": SOMEBODY}[self.name]
+        asked = {"provider": self.name, "object": self.kind, "user": "", "properties": given}
+        return str(self.control.put("/records", asked)["id"])
 
     def records(self) -> list[dict[str, Any]]:
         rows: list[dict[str, Any]] = self.control.get("/records", provider=self.name, object=self.kind)
@@ -67,6 +81,13 @@ def _sandbox() -> Iterator[Real]:
 def real(_sandbox: Real) -> Real:
     _sandbox.control.post("/reset")
     return _sandbox
+
+
+@pytest.fixture(params=["hubspot", "salesforce"])
+def each(real: Real, request: pytest.FixtureRequest) -> Real:
+    if request.param == "hubspot":
+        return real
+    return real._replace(name="salesforce", account="00Dxx0000001gPL", kind="leads")
 
 
 def reported(folder: Path) -> dict[str, Any]:
@@ -96,6 +117,7 @@ def test_without_consent_nothing_is_tried(real: Real, tmp_path: Path) -> None:
         ("pipedrive:1", "names 'pipedrive'"),
         ("hubspot:62515,hubspot:62515", "names hubspot twice"),
         ("hubspot:62516", "names HubSpot account 62516 and the credentials open 62515"),
+        ("salesforce:62515", "names no organization of Salesforce"),
     ],
 )
 def test_an_account_that_was_not_named_is_never_written_to(real: Real, tmp_path: Path, consent: str, why: str) -> None:
@@ -104,6 +126,14 @@ def test_an_account_that_was_not_named_is_never_written_to(real: Real, tmp_path:
     assert len(said) == 1
     assert why in said[0]
     assert real.writes() == []
+
+
+def test_an_org_that_was_not_named_is_never_written_to(real: Real, tmp_path: Path) -> None:
+    org = real._replace(name="salesforce", account="00Dxx0000001gPM", kind="leads")
+    status, said = run(org.environment, tmp_path)
+    assert (status, len(said)) == (2, 1)
+    assert "names Salesforce account 00Dxx0000001gPMEAY and the credentials open 00Dxx0000001gPLEAY" in said[0]
+    assert org.writes() == []
 
 
 def test_credentials_that_are_refused_are_told_so(real: Real, tmp_path: Path) -> None:
@@ -123,28 +153,29 @@ def leaves_nothing(real: Real, folder: Path, standing: str, said: list[str]) -> 
     assert not any(hidden in text for text in texts for hidden in (TOKEN, "@", "Somebody", "Reyes"))
 
 
-def test_the_cases_hold_on_a_real_account_and_nothing_is_left_of_them(real: Real, tmp_path: Path) -> None:
-    standing = real.control.person(email="somebody.else@example.org", firstname="Somebody")["id"]
-    status, said = run(real.environment, tmp_path, clock=real.clock, only=[*CASES])
+def test_the_cases_hold_on_a_real_account_and_nothing_is_left_of_them(each: Real, tmp_path: Path) -> None:
+    standing = each.somebody()
+    status, said = run(each.environment, tmp_path, clock=each.clock, only=[*CASES])
     found = reported(tmp_path)["cases"]
     assert [case for case in found if case["result"] == "failed"] == []
     assert status == 0
     results = {case["case"]: case["result"] for case in found}
-    assert results == {name: "not tried" if case.faults else "held" for name, case in CASES.items()}
-    leaves_nothing(real, tmp_path, standing, said)
+    beyond = {"salesforce": {"a_record_that_was_merged_away_is_a_persons_question"}}.get(each.name, set())
+    assert results == {name: "not tried" if case.faults or name in beyond else "held" for name, case in CASES.items()}
+    leaves_nothing(each, tmp_path, standing, said)
 
 
-def test_the_sandbox_agrees_with_itself_and_nothing_is_left_of_it(real: Real, tmp_path: Path) -> None:
-    standing = real.control.person(email="somebody.else@example.org", firstname="Somebody")["id"]
-    status, said = run(real.environment, tmp_path, clock=real.clock, cases={})
+def test_the_sandbox_agrees_with_itself_and_nothing_is_left_of_it(each: Real, tmp_path: Path) -> None:
+    standing = each.somebody()
+    status, said = run(each.environment, tmp_path, clock=each.clock, cases={})
     found = reported(tmp_path)
     assert differing(tmp_path) == {}
     assert status == 0
     verdicts = [row["verdict"] for row in found["behaviours"]]
-    assert verdicts.count("agreed") == len(KINDS[real.name].probes)
-    assert len(verdicts) == len(behaviours(real.name))
+    assert verdicts.count("agreed") == len(KINDS[each.name].probes)
+    assert len(verdicts) == len(behaviours(each.name))
     assert all(row["why"] for row in found["behaviours"] if row["verdict"] == "not tried")
-    leaves_nothing(real, tmp_path, standing, said)
+    leaves_nothing(each, tmp_path, standing, said)
 
 
 def test_what_the_real_system_does_otherwise_is_told(real: Real, tmp_path: Path) -> None:

@@ -52,7 +52,7 @@ def authorisation_that_is_lost_for_good(stage: Stage, plan: Planning) -> None:
 
 @case()
 def a_value_that_the_target_does_not_have_is_refused(stage: Stage) -> None:
-    stage.update(**{"owner": stage.system.owner, **stage.system.unusable})
+    stage.update(**{"owner": stage.system.owner, **stage.unusable})
     stage.run()
     _refused(stage)
 

@@ -9,7 +9,10 @@ from typing import Final, NamedTuple
 PAGE: Final = Path(__file__).parents[3] / "docs" / "sandbox.md"
 
 _ROW = re.compile(r"^\| (?P<text>.+?) \| \*(?P<label>documented|observed|assumed)\* \| .* \|$", re.MULTILINE)
-_HEADINGS: Final = {"hubspot": "## Behaviours", "salesforce": "### Salesforce"}
+_HEADINGS: Final = {
+    "hubspot": ("## Behaviours",),
+    "salesforce": ("### Salesforce", "### Salesforce's queries", "### Salesforce's outbound messages"),
+}
 
 
 class Behaviour(NamedTuple):
@@ -20,10 +23,10 @@ class Behaviour(NamedTuple):
 
 
 def behaviours(system: str) -> tuple[Behaviour, ...]:
-    """The rows of one system; none where the page has no part about it yet."""
-    _, heading, rest = PAGE.read_text(encoding="utf-8").partition(f"\n{_HEADINGS[system]}\n")
-    part = re.split(r"\n##+ ", rest)[0] if heading else ""
-    return tuple(Behaviour(row["text"], row["label"]) for row in _ROW.finditer(part))
+    """The rows of one system."""
+    page = PAGE.read_text(encoding="utf-8")
+    parts = (re.split(r"\n##+ ", page.partition(f"\n{heading}\n")[2])[0] for heading in _HEADINGS[system])
+    return tuple(Behaviour(row["text"], row["label"]) for part in parts for row in _ROW.finditer(part))
 
 
 def behaviour_of(beginning: str, system: str) -> Behaviour:

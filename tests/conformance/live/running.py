@@ -19,7 +19,7 @@ from leadproof.settings import Settings
 from tests.conformance.cases import Case
 from tests.conformance.clocks import Waiting
 from tests.conformance.hands import NotHere
-from tests.conformance.live import hubspot
+from tests.conformance.live import hubspot, salesforce
 from tests.conformance.live.accounts import Account, Unexpected
 from tests.conformance.live.behaviours import Behaviour, behaviour_of, behaviours
 from tests.conformance.live.checks import Checks, Probe, Verdict
@@ -52,7 +52,10 @@ class Kind(NamedTuple):
     untried: Mapping[str, str]
 
 
-KINDS: Final = {"hubspot": Kind(hubspot.HubSpotAccount, hubspot.PROBES.all, hubspot.UNTRIED)}
+KINDS: Final = {
+    "hubspot": Kind(hubspot.HubSpotAccount, hubspot.PROBES.all, hubspot.UNTRIED),
+    "salesforce": Kind(salesforce.SalesforceAccount, salesforce.PROBES.all, salesforce.UNTRIED),
+}
 
 BASE_AGE: Final = 10.0
 """Shorter than in a deployment, since here its end is waited for."""
