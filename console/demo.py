@@ -31,7 +31,7 @@ def demo(
     from console.tables import say
     from leadproof.settings import Settings, load
 
-    say("Starting Temporal, a local HubSpot, a stand-in for Claude, the ledger, a worker and the starter ...")
+    say("Starting Temporal, local CRMs, a stand-in for Claude, the ledger, a worker and the starter ...")
     ports = ports_of(TEMPORAL_PORT, STARTER_PORT, SANDBOX_PORT)
     # a policy or secrets of the environment are for another deployment
     settings = Settings(temporal_cli=load().temporal_cli)
@@ -52,7 +52,7 @@ def demo(
             for line in (
                 *(
                     "",
-                    "Everything stays up until Ctrl-C; contacts that are changed in the sandbox come as webhooks now.",
+                    "Everything stays up until Ctrl-C; what is changed in the sandbox comes as webhooks now.",
                 ),
                 *addresses_of(stack),
                 "What waits for a person: leadproof review list, leadproof review decide REVIEW_ID DECISION",
@@ -149,5 +149,5 @@ def _say_result(rows: list[Row]) -> None:
             )
             for row in rows
         ],
-        title="What was asked, what HubSpot carried out (counted there), what was observed, what waits for a person",
+        title="What was asked, what the CRMs carried out (counted there), what was observed, what waits for a person",
     )

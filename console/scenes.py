@@ -14,7 +14,11 @@ OWNER = "hubspot_owner_id"
 A_SELLER = "503"
 """Whom the policy's rules give none of these contacts."""
 
+INBOUND_QUEUE = "00Gxx000000Qu1AEAS"
+"""Whom the policy gives a lead in Salesforce."""
+
 SMALL = {"company": "Brightwater Tools", "numemployees": "25-50", "country": "Ireland"}
+BRITISH = {"company": "Thornbury Mills", "numemployees": "25-50", "country": "United Kingdom"}
 BIG = {"company": "Northgate Holdings", "numemployees": "1000+", "country": "France"}
 
 
@@ -107,6 +111,29 @@ async def planned_by_claude(show: Show) -> None:
     await show.witness.claude_as_usual()
 
 
+async def routed_to_salesforce(show: Show) -> None:
+    """A lead of HubSpot's is made in Salesforce, whose answer is lost; only then is the contact marked with its id."""
+    about = person("Gus", "Reid", BRITISH)
+    record, email = await show.witness.person_saves(about), about["email"]
+    await show.witness.arm_salesforce("drop_after_apply", email)
+    await _delivered_twice(show, record)
+    show.say("its lead is made in Salesforce, which answers nothing; the contact waits to be marked with its id")
+    made, marked = await show.until_mutations(record, _all_observed, "a lead in Salesforce, and its id in HubSpot")
+    outcomes = [[attempt["outcome"] for attempt in one["attempts"]] for one in (made, marked)]
+    show.say("found in Salesforce by reading back, nothing was sent again; then HubSpot was told its id")
+    show.expect(outcomes == [["uncertain"], ["accepted"]], "each effect has one attempt")
+    leads = await show.witness.salesforce_leads(email)
+    show.expect(len(leads) == 1, "Salesforce holds one lead of this address")
+    show.expect(len(await show.witness.salesforce_writes(email)) == 1, "Salesforce carried out one write")
+    show.expect(
+        [lead["OwnerId"] for lead in leads] == [INBOUND_QUEUE], "a queue owns it, and no assignment rule moved it"
+    )
+    held = (await show.witness.record(record)).get("salesforce_lead_id")
+    show.expect([lead["Id"] for lead in leads] == [held], "the contact carries the id of that lead")
+    await show.witnessed(record, marked, writes=1)
+    show.row.asked, show.row.written = "a lead in Salesforce; its id in HubSpot", "1 + 1"
+
+
 async def approved(show: Show, record: str) -> None:
     """A big company waits for a person; meanwhile it is delivered again, then approved by a Temporal signal."""
     mutation = await show.until_mutation(record, _asks, "a big company waits for a person")
@@ -142,6 +169,7 @@ SCENES: dict[str, Callable[[Show], Awaitable[None]]] = {
     "Bo, answer lost": answer_lost,
     "Cleo, edited": edited_unseen,
     "Fay, by Claude": planned_by_claude,
+    "Gus, to Salesforce": routed_to_salesforce,
 }
 """Scenes that begin by themselves."""
 
@@ -178,6 +206,10 @@ async def _delivered_twice(show: Show, record: str) -> None:
 
 def _observed(mutation: dict[str, Any]) -> bool:
     return bool(mutation["status"] == "observed")
+
+
+def _all_observed(mutations: list[dict[str, Any]]) -> bool:
+    return len(mutations) == 2 and all(_observed(mutation) for mutation in mutations)
 
 
 def _asks(mutation: dict[str, Any]) -> bool:

@@ -124,6 +124,23 @@ class Show:
 
         return await self.until(look, what)
 
+    async def until_mutations(
+        self, record_id: str, holds: Callable[[list[dict[str, Any]]], bool], what: str
+    ) -> list[dict[str, Any]]:
+        """Wait until all mutations of a contact's event, in order, stand where they are announced to stand.
+
+        Raises:
+            NotAsAnnounced: they did not get there in time.
+        """
+
+        async def look() -> list[dict[str, Any]] | None:
+            listed = (await self._get("/v1/mutations", source_record_id=record_id))["items"]
+            found = [await self._get(f"/v1/mutations/{one['mutation_key']}") for one in listed]
+            ordered = sorted(found, key=lambda one: int(one["ordinal"]))
+            return ordered if holds(ordered) else None
+
+        return await self.until(look, what)
+
     async def lead(self, event_key: str) -> dict[str, Any]:
         found: dict[str, Any] = await self._get(f"/v1/leads/{event_key}")
         return found

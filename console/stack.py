@@ -125,11 +125,14 @@ class Stack:
 
     def switch_webhooks(self, *, on: bool) -> None:
         """Let the sandbox deliver what changes in it to the starter, or keep it to itself."""
-        target = f"{self.addresses.starter}/webhooks/hubspot"
-        asked = {"target": target, "secret": self.secrets.hubspot, "on": on}
-        httpx.post(
-            f"{self.addresses.sandbox}/_sandbox/webhooks", json=asked, timeout=5, trust_env=False
-        ).raise_for_status()
+        starter = self.addresses.starter
+        hubspot = {"provider": "hubspot", "target": f"{starter}/webhooks/hubspot", "secret": self.secrets.hubspot}
+        path = f"/webhooks/salesforce/outbound-message/{self.secrets.salesforce_path}"
+        salesforce = {"provider": "salesforce", "target": starter + path}
+        for asked in (hubspot, salesforce):
+            httpx.post(
+                f"{self.addresses.sandbox}/_sandbox/webhooks", json={**asked, "on": on}, timeout=5, trust_env=False
+            ).raise_for_status()
 
     def as_json(self) -> dict[str, Any]:
         return embedded.as_json(self.addresses, self.secrets, [self._child("worker").pid])

@@ -1,4 +1,4 @@
-"""The sandbox as a witness: what HubSpot and Claude really received, without going through our code."""
+"""The sandbox as a witness: what HubSpot, Salesforce and Claude really received, without going through our code."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 import httpx
 
 _PROVIDER = "hubspot"
+_SALESFORCE = "salesforce"
 PERSON = "9002"
 """The user who edits records in the demonstration."""
 
@@ -30,9 +31,16 @@ class Witness:
         return str(answer.raise_for_status().json()["id"])
 
     async def arm(self, kind: str, record_id: str, **args: Any) -> None:
-        """Let the next write of this record meet a fault."""
-        fault = {"provider": _PROVIDER, "operation": "contacts.write", "kind": kind, "times": 1, "match": record_id}
-        (await self._client.post("/faults", json={**fault, "args": args})).raise_for_status()
+        """Let the next write of this contact meet a fault."""
+        await self._arm(_PROVIDER, "contacts.write", kind, record_id, args)
+
+    async def arm_salesforce(self, kind: str, email: str, **args: Any) -> None:
+        """Let the next write of the lead with this address meet a fault."""
+        await self._arm(_SALESFORCE, "leads.write", kind, email, args)
+
+    async def _arm(self, provider: str, operation: str, kind: str, match: str, args: dict[str, Any]) -> None:
+        fault = {"provider": provider, "operation": operation, "kind": kind, "times": 1, "match": match, "args": args}
+        (await self._client.post("/faults", json=fault)).raise_for_status()
 
     async def writes(self, record_id: str, email: str | None = None) -> list[dict[str, Any]]:
         """Every write that HubSpot received for this record and carried out; with `email`, those that name it too."""
@@ -46,6 +54,21 @@ class Witness:
                 request["path"].partition("?")[0].endswith(path)
                 or (email is not None and email in json.dumps(request["body"]))
             )
+        ]
+
+    async def salesforce_leads(self, email: str) -> list[dict[str, Any]]:
+        """The leads with this address that Salesforce holds: their fields."""
+        answer = await self._client.get("/records", params={"provider": _SALESFORCE, "object": "leads"})
+        held = [dict(one["properties"]) for one in answer.raise_for_status().json()]
+        return [fields for fields in held if fields.get("Email") == email]
+
+    async def salesforce_writes(self, email: str) -> list[dict[str, Any]]:
+        """Every write that Salesforce received for the lead with this address and carried out."""
+        answer = await self._client.get("/requests", params={"provider": _SALESFORCE, "operation": "leads.write"})
+        return [
+            request
+            for request in answer.raise_for_status().json()
+            if request["applied"] and email in json.dumps(request["body"])
         ]
 
     async def claude_paraphrases(self, **values: Any) -> None:

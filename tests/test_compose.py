@@ -267,7 +267,9 @@ def test_the_demonstration_shares_nothing_with_the_real_thing(composed: Composed
     assert (demo.salesforce_url, demo.salesforce_org_id) == (f"http://{host}:{port}", embedded.ORGANIZATION_ID)
     assert demo.public_url == f"http://{starter.name}:{demo.starter_port}"
     hooks = composed.services["demo-webhooks"].environment
-    assert hooks["TARGET"] == f"{demo.public_url}/webhooks/hubspot"
+    assert hooks["HUBSPOT_TARGET"] == f"{demo.public_url}/webhooks/hubspot"
+    assert hooks["SALESFORCE_TARGET"] == f"{demo.public_url}/webhooks/salesforce/outbound-message"
+    assert [secret.get_secret_value() for secret in demo.salesforce_path_secrets] == [hooks["SECRET"]]
     assert hooks["SANDBOX"] == f"http://{host}:{port}"
     assert [secret.get_secret_value() for secret in demo.hubspot_webhook_secrets] == [hooks["SECRET"]]
     for field in (

@@ -108,7 +108,7 @@ def test_the_demonstration_turns_out_as_announced(
     assert ended.returncode == 0, ended.stdout + ended.stderr
     assert ended.stderr == ""
     table = ended.stdout.rpartition("\nlead ")[2].splitlines()[1:]
-    assert len(table) == 6
+    assert len(table) == 7
     assert all(line.endswith("  as announced") for line in table)
     assert not (data_dir / "processes.json").exists()
 
@@ -130,7 +130,8 @@ def test_up_goes_on_where_a_stack_ended_and_stops_when_told(
     assert said["worker_pids"] == [pid for name, pid, _ in children if name == "worker"]
     assert httpx.get(f"{said['starter']}/readyz").status_code == 200
     assert httpx.get(said["ui"], follow_redirects=True).status_code == 200
-    assert httpx.get(f"{said['sandbox']}/_sandbox/webhooks").json()["on"] is True
+    for provider in ("hubspot", "salesforce"):
+        assert httpx.get(f"{said['sandbox']}/_sandbox/webhooks", params={"provider": provider}).json()["on"] is True
 
     refused = CliRunner().invoke(app, ["up", "--data-dir", str(data_dir), *PORTS])
     assert isinstance(refused.exception, CommandRefused)
@@ -142,6 +143,7 @@ def test_up_goes_on_where_a_stack_ended_and_stops_when_told(
     assert taken.stderr.count("\n") == 1
 
     commands_agree_with_the_api(stack, said, tmp_path)
+    a_lead_that_is_made_in_salesforce_comes_by_itself(said)
     claude_plans_what_is_sent_now(said)
 
     (worker,) = said["worker_pids"]
@@ -159,6 +161,25 @@ def test_up_goes_on_where_a_stack_ended_and_stops_when_told(
     assert not (data_dir / "stack.env").exists()
 
 
+def a_lead_that_is_made_in_salesforce_comes_by_itself(said: dict[str, Any]) -> None:
+    """The local Salesforce sends its outbound message to the starter of this stack."""
+    body = {
+        "provider": "salesforce",
+        "object": "leads",
+        "user": "",
+        "properties": {"LastName": "Ode", "Company": "Oak"},
+    }
+    record = httpx.put(f"{said['sandbox']}/_sandbox/records", json=body).raise_for_status().json()["id"]
+    headers = {"Authorization": f"Bearer {said['secrets']['api_token']}"}
+
+    def come() -> list[dict[str, Any]]:
+        asked = httpx.get(f"{said['starter']}/v1/leads", params={"source_record_id": record}, headers=headers)
+        return [lead for lead in asked.raise_for_status().json()["items"] if lead["outcome"] != "working"]
+
+    (lead,) = until(come, "no lead comes from the local Salesforce")
+    assert (lead["source_system"], lead["event_kind"]) == ("salesforce", "lead.saved")
+
+
 def claude_plans_what_is_sent_now(said: dict[str, Any]) -> None:
     """The planner that `up` was told, by the stand-in in the sandbox; leads of before keep their version and plan."""
     form = {
@@ -172,7 +193,7 @@ def claude_plans_what_is_sent_now(said: dict[str, Any]) -> None:
     with httpx.Client(base_url=said["starter"], headers=headers) as api:
         key = api.post("/v1/leads", json=form).raise_for_status().json()["event_key"]
         lead = until(lambda: (found := api.get(f"/v1/leads/{key}").json())["plan"] and found, "it is not planned")
-    assert (lead["policy_version"], lead["plan"]["planner"]["kind"]) == ("embedded-1-claude", "claude")
+    assert (lead["policy_version"], lead["plan"]["planner"]["kind"]) == ("embedded-2-claude", "claude")
 
 
 def commands_agree_with_the_api(stack: Up, said: dict[str, Any], tmp_path: Path) -> None:
@@ -193,10 +214,10 @@ def commands_agree_with_the_api(stack: Up, said: dict[str, Any], tmp_path: Path)
         return httpx.get(said["starter"] + path, headers=headers).raise_for_status().json()
 
     leads = api("/v1/leads?outcome=done")
-    assert len(leads["items"]) == 4
+    assert len(leads["items"]) == 5
     assert command("lead", "list", "--outcome", "done", "--json") == leads
     observed = api("/v1/mutations?status=observed")
-    assert len(observed["items"]) == 4
+    assert len(observed["items"]) == 6  # one of the leads has two effects
     assert command("mutation", "list", "--status", "observed", "--json") == observed
     one = observed["items"][0]
     assert command("mutation", "show", one["mutation_key"], "--json") == api(f"/v1/mutations/{one['mutation_key']}")

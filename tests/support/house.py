@@ -44,6 +44,7 @@ T = TypeVar("T")
 
 SECRET = "a-webhook-secret-of-the-tests"
 PORTAL, APP = 62515, 54321
+ORGANIZATION = "00Dxx0000001gPLEAY"
 PUBLIC = "http://starter.example"
 TOKENS = "all:events+read+decide:token-of-the-tests"
 POLICY = Path("leadproof/embedded_policy.toml")
@@ -63,6 +64,8 @@ QUICK = {
     "probe_seconds = 2": "probe_seconds = 0.3",
 }
 """The embedded policy's times, shorter still: what takes a window must not take a minute of a test."""
+
+EMBEDDED_VERSION = parse_policy(POLICY.read_text(encoding="utf-8")).version
 
 
 def quick_policy(**replace: str) -> str:
@@ -165,7 +168,7 @@ class House:
             occurred_at=datetime.now(UTC),
             fingerprint=keys.event_fingerprint(event_kind="contact.creation", occurrence=None, lead={}, specs=CATALOG),
             lead={"lead": {}, "extra": {}},
-            policy_version="embedded-1",
+            policy_version=EMBEDDED_VERSION,
         )
 
     def key_of(self, record_id: str) -> str:
@@ -286,6 +289,10 @@ async def a_house(
             "LEADPROOF_HUBSPOT_PORTAL_ID": str(PORTAL),
             "LEADPROOF_HUBSPOT_APP_ID": str(APP),
             "LEADPROOF_HUBSPOT_WEBHOOK_SECRETS": SECRET,
+            "LEADPROOF_SALESFORCE_URL": address,
+            "LEADPROOF_SALESFORCE_ORG_ID": ORGANIZATION,
+            "LEADPROOF_SALESFORCE_CLIENT_ID": "client-of-the-tests",
+            "LEADPROOF_SALESFORCE_CLIENT_SECRET": "secret-of-the-tests",
             "LEADPROOF_ANTHROPIC_API_KEY": "key-of-the-tests",
             "LEADPROOF_ANTHROPIC_BASE_URL": f"{address}/anthropic",
             "LEADPROOF_SWEEP_AGE_SECONDS": "1",

@@ -19,7 +19,7 @@ from leadproof.domain.policy_text import parse_policy
 from leadproof.domain.review import ReviewItem
 from leadproof.settings import load
 from tests.conftest import a_server
-from tests.support.house import House, a_house, eventually, quick_policy
+from tests.support.house import EMBEDDED_VERSION, House, a_house, eventually, quick_policy
 from tests.workflows.test_creates import _form, _found, _sent
 from tests.workflows.test_recovery import _reset
 from workers import lifecycle
@@ -316,7 +316,7 @@ def test_an_older_version_can_still_be_planned_where_a_key_is_there(house: House
 async def test_a_worker_does_not_start_with_what_could_not_plan_and_keeps_no_policy_of_it(
     house: House, tmp_path: Any, policy: str, settings: dict[str, str], says: str
 ) -> None:
-    text = _policy(policy).replace('version = "embedded-1"', 'version = "never-loaded"')
+    text = _policy(policy).replace(f'version = "{EMBEDDED_VERSION}"', 'version = "never-loaded"')
     (tmp_path / "policy.toml").write_text(text, encoding="utf-8")
     environment = {**house.environment, "LEADPROOF_POLICY": str(tmp_path / "policy.toml"), **settings}
     with pytest.raises(ConfigurationRefused, match=says):

@@ -14,7 +14,7 @@ from leadproof.domain.mutation import Reason, Status
 from leadproof.domain.review import ReviewItem
 from leadproof.domain.steps import Arrival
 from leadproof.planners.rules import RulesPlanner
-from tests.support.house import House, eventually
+from tests.support.house import EMBEDDED_VERSION, House, eventually
 from tests.workflows.test_creates import _form, _found, _sent
 from workflows import options
 
@@ -117,7 +117,7 @@ async def test_a_key_that_stands_for_another_payload_is_a_question(house: House)
     house.ledger.admit([Arrival(event=house.admitted(record_id))])
     standing = keys.mutation_key(
         event_key=key,
-        policy_version="embedded-1",
+        policy_version=EMBEDDED_VERSION,
         action_kind="qualify",
         target_system="hubspot",
         target_object="contact",
