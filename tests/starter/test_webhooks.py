@@ -16,6 +16,7 @@ from leadproof.domain import keys
 from leadproof.domain.events import Outcome, workflow_id
 from leadproof.domain.mutation import AnswerClass
 from leadproof.domain.plan import ActionKind
+from leadproof.domain.policy_text import parse_policy
 from leadproof.domain.steps import Arrival
 from starter import off_loop
 from tests.starter.door import FIXTURES, OLD_SECRET, POLICY, PUBLIC, Door, a_door, change, creation, milliseconds
@@ -31,7 +32,7 @@ async def test_an_event_is_stored_and_its_run_started_before_it_is_acknowledged(
     lead = door.ledger.lead(key)
     assert lead is not None
     assert (lead.outcome, lead.run, lead.workflow_id, lead.deliveries) == (Outcome.WORKING, 0, f"lead:{key}", 1)
-    assert lead.policy_version == "embedded-1"
+    assert lead.policy_version == parse_policy(POLICY.read_text(encoding="utf-8")).version
     assert lead.lead is not None
     assert lead.lead["extra"]["eventId"] == 1
     assert lead.lead["extra"]["sent_occurrence"] == f'["contact.creation",null,"{milliseconds(START) - 1000}"]'
@@ -275,7 +276,7 @@ async def test_our_own_write_is_dropped_at_the_door_once(door: Door) -> None:
 
 
 async def test_the_scope_of_a_key_is_the_one_at_the_events_own_time(unworked: Client, tmp_path: Path) -> None:
-    once = 'scopes = [{ from = 2026-01-01T00:00:00Z, scope = "record" }]'
+    once = 'kind = "contact.creation"\nscopes = [{ from = 2026-01-01T00:00:00Z, scope = "record" }]'
     text = POLICY.read_text(encoding="utf-8")
     assert text.count(once) == 1
     later = START + timedelta(days=1)
