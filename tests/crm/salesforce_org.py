@@ -143,6 +143,9 @@ class Org:
         """Answer every other request with these rows."""
         self.answers(says(200, rows(*found)))
 
+    def describes(self, line: Line) -> None:
+        line.respond(200, self.description)
+
     def lets_in(self, line: Line, **other: Any) -> None:
         """Give a new token to whoever asks."""
         self.tokens += 1
@@ -173,7 +176,7 @@ class Org:
         if _is_sign_in(line.request):
             self.sign_in(line)
         elif line.request.path.partition("?")[0].endswith("/describe"):
-            line.respond(200, self.description)
+            self.describes(line)
         elif _is_about_the_org(line.request):
             line.respond(200, rows(*self.users))
         else:

@@ -96,7 +96,7 @@ CASES = [
         "DUPLICATE_VALUE",
         400,
         REFUSES_THIS,
-        error("DUPLICATE_VALUE", f"duplicate value found: {EXTERNAL_FIELD} duplicates value on record with id: 00Q58"),
+        error("DUPLICATE_VALUE", f"{EXTERNAL_FIELD} duplicates value on record with id: 00Q58", [EXTERNAL_FIELD]),
         read_first=True,
     ),
     by_code("DUPLICATES_DETECTED", 400, REFUSES_THIS, duplicates("duplicateResut")),

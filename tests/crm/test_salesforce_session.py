@@ -136,23 +136,33 @@ def test_a_session_that_is_refused_for_ever_costs_two_requests_and_a_token_once_
     assert (len(org.calls), len(org.sign_ins)) == (5, 3)
 
 
-def test_a_token_that_was_taken_is_renewed_as_often_as_it_ends(org: Org, salesforce: SalesforceCrm) -> None:
+def test_a_token_is_renewed_as_often_as_it_ends(org: Org, salesforce: SalesforceCrm) -> None:
     for number in range(1, 4):
         org.answers(says(401, NO_SESSION), says(200, rows(row())))
         assert read(salesforce).presence is Presence.ONE
         assert len(org.sign_ins) == 1 + number
-    lock, dying = threading.Lock(), iter([False, True])
 
-    def dies(line: Line) -> None:
-        """The renewed token ends too, while it is in use."""
-        with lock:
-            gone = line.request.headers["authorization"] == "Bearer token-4" or next(dying, False)
-        line.respond(401, NO_SESSION) if gone else line.respond(200, rows(row()))
 
-    org.answers(dies)
+def test_a_renewed_token_that_was_taken_and_then_ended_is_renewed_at_once(org: Org, salesforce: SalesforceCrm) -> None:
+    """Two calls meet the end of one token; the other one has renewed and used the next, which ends before we do."""
+    met, used = threading.Event(), threading.Event()
+
+    def waits(line: Line) -> None:
+        met.set()
+        used.wait(10)
+        line.respond(401, NO_SESSION)
+
+    org.answers(waits, says(401, NO_SESSION), says(200, rows(row())), says(401, NO_SESSION), says(200, rows(row())))
+    with ThreadPoolExecutor(1) as threads:
+        ours = threads.submit(read, salesforce)
+        assert met.wait(10)
+        assert read(salesforce).presence is Presence.ONE
+        used.set()
+        assert ours.result().refuses_us
+    end_of_second = len(org.sign_ins)
+    org.answers(says(401, NO_SESSION), says(200, rows(row())))
     assert read(salesforce).presence is Presence.ONE
-    assert read(salesforce).presence is Presence.ONE
-    assert len(org.sign_ins) == 6
+    assert (end_of_second, len(org.sign_ins)) == (2, 3)
 
 
 def end_the_quiet(crm: SalesforceCrm) -> None:
@@ -227,6 +237,24 @@ def test_a_sign_in_that_takes_the_time_to_connect_leaves_none_for_the_write(
     answer = crm.write(update(title="CTO"))
     assert answer.outcome is AnswerClass.NOT_SENT
     assert org.calls == []
+
+
+def test_what_is_asked_before_a_write_takes_of_its_time_to_connect(org: Org, make_salesforce: MakeSalesforce) -> None:
+    crm = make_salesforce(org.server.url, connect_timeout=0.4)
+    held = threading.Event()
+
+    def slowly(line: Line) -> None:
+        held.wait(0.15)
+        line.respond(200, org.description)
+
+    def late(line: Line) -> None:
+        held.wait(0.3)
+        line.respond(401, NO_SESSION)
+
+    org.describes = slowly  # type: ignore[method-assign]
+    org.answers(late, says(204))
+    assert crm.write(update(title="CTO")).outcome is AnswerClass.NOT_SENT
+    assert len(org.calls) == 1, "the write that was refused"
 
 
 def test_a_renewal_that_takes_the_time_to_connect_leaves_none_for_the_repetition(

@@ -148,11 +148,12 @@ def test_a_name_that_does_not_resolve_is_not_sent(make_salesforce: MakeSalesforc
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
 @BOTH
 def test_no_redirect_is_followed(status: int, request_: WriteRequest, org: Org, salesforce: SalesforceCrm) -> None:
-    org.answers(says(status, b"", Location=f"{org.server.url}/elsewhere"))
+    elsewhere = f"{org.server.url.replace('http:', 'https:')}/elsewhere"  # at the address that the library knows
+    org.answers(says(status, b"", Location=elsewhere))
     assert salesforce.write(request_).outcome is not AnswerClass.ACCEPTED
     assert read(salesforce).presence is Presence.UNKNOWN
     assert len(org.calls) == 2
-    org.sign_in = says(status, b"", Location=f"{org.server.url}/elsewhere")
+    org.sign_in = says(status, b"", Location=elsewhere)
     org.answers(says(401, NO_SESSION))
     assert salesforce.write(request_).outcome is AnswerClass.REFUSES_US
     assert not any("elsewhere" in one.path for one in org.server.requests)
