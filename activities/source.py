@@ -13,7 +13,7 @@ from activities.messages import LeadView, Reading, ReadingKind
 from activities.names import SOURCE_UNREADABLE
 from leadproof.domain.attribution import SAME_WRITE, US, together
 from leadproof.domain.comparison import moved
-from leadproof.domain.events import Lead, LeadSnapshot, Outcome
+from leadproof.domain.events import Lead, LeadSnapshot, Outcome, source_object
 from leadproof.domain.field_catalog import specs_for
 from leadproof.domain.field_values import readable_values
 from leadproof.domain.plan import TargetObject
@@ -64,7 +64,7 @@ class SourceActivities:
 
     def _from_crm(self, lead: Lead, crm: Crm, policy: Policy) -> Reading:
         fields = tuple(specs_for(policy, crm.system))
-        found = crm.read(_object_of(lead), lead.source_record_id, fields, history=True)
+        found = crm.read(source_object(lead.event_kind), lead.source_record_id, fields, history=True)
         if found.presence is Presence.UNKNOWN:
             raise ApplicationError(
                 "the source record could not be read",
@@ -89,7 +89,7 @@ class SourceActivities:
             return self._closed(lead, Outcome.ECHO, echo_of=echo_of)
         snapshot = LeadSnapshot(
             source_system=lead.source_system,
-            source_object=_object_of(lead),
+            source_object=source_object(lead.event_kind),
             source_record_id=lead.source_record_id,
             fields=record.fields,
             record=record.model_copy(update={"history": {}, "raw": {}}),
@@ -165,12 +165,6 @@ class SourceActivities:
             fields=readable_values((lead.lead or {}).get("lead", {})),
             read_at=self._clock.now(),
         )
-
-
-def _object_of(lead: Lead) -> TargetObject:
-    """What kind of record an event is about: the first part of its kind says it."""
-    named = lead.event_kind.partition(".")[0]
-    return TargetObject.LEAD if named == TargetObject.LEAD else TargetObject.CONTACT
 
 
 def _changed_field(lead: Lead) -> str | None:

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict
 
 from leadproof.domain import escalation
 from leadproof.domain.errors import MalformedPlan
-from leadproof.domain.events import Lead, LeadEvent, LeadSnapshot, Outcome, Scope, workflow_id
+from leadproof.domain.events import Lead, LeadEvent, LeadSnapshot, Outcome, Scope, source_object, workflow_id
 from leadproof.domain.field_values import readable_values
 from leadproof.domain.guard import guard
 from leadproof.domain.plan import Action, ActionKind, GuardedAction, Plan, TargetObject
@@ -78,9 +78,9 @@ class _Case(NamedTuple):
     lead: Lead
     snapshot: LeadSnapshot
 
-    def state(self, system: str) -> TargetState:
+    def state(self, system: str, target_object: str) -> TargetState:
         """The record in a target, as it would be looked up."""
-        record = self.given.record if system == self.given.target else None
+        record = self.given.record if (system, target_object) == self.given.stands_in else None
         if record is not None and self.given.linked_to == "this_lead":
             record = record.model_copy(update={"external_id": self.lead.external_id})
         found = LookUp(presence=Presence.ABSENT if record is None else Presence.ONE, record=record)
@@ -146,7 +146,7 @@ def _snapshot(policy: Policy, given: TrialLead) -> LeadSnapshot:
     record = given.record if from_crm else None
     return LeadSnapshot(
         source_system=event.source_system,
-        source_object=TargetObject.CONTACT if from_crm else TargetObject.LEAD,
+        source_object=source_object(event.event_kind) if from_crm else TargetObject.LEAD,
         source_record_id=event.source_record_id,
         fields=record.fields if record is not None else readable_values(event.lead),
         record=record,
@@ -181,7 +181,7 @@ def _completed(case: _Case, plan: Plan) -> Plan:
 def _verdicts(case: _Case, plan: Plan) -> tuple[Sequence[GuardedAction], Sequence[GuardedAction]]:
     """What the guard says, and what of it stands once the records are known."""
     places = {(action.target_system, str(action.target_object)) for action in plan.actions}
-    targets = {place: case.state(place[0]) for place in places if place[0] in case.policy.targets}
+    targets = {place: case.state(*place) for place in places if place[0] in case.policy.targets}
     guarded = guard(
         plan,
         case.policy,
@@ -201,6 +201,6 @@ def _second_opinion(policy: Policy, told: Trial, guarded: Sequence[GuardedAction
 
 def _tried(case: _Case, guarded: GuardedAction) -> Tried:
     action = guarded.action
-    base = case.state(action.target_system).base or {}
+    base = case.state(action.target_system, action.target_object).base or {}
     stands = {name: base[name] for name in action.fields if name in base}
     return Tried(guarded=guarded, stands=stands, already_so=bool(stands) and stands == action.fields)

@@ -8,10 +8,10 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from leadproof import strict_json
 from leadproof.domain.errors import MalformedDelivery, MalformedValue
-from leadproof.domain.events import SourceEvent
+from leadproof.domain.events import SourceEvent, source_object
 from leadproof.domain.field_catalog import specs_for
 from leadproof.domain.fields import FieldType, normal
-from leadproof.domain.plan import Plan
+from leadproof.domain.plan import Plan, TargetObject
 from leadproof.domain.policy import Policy
 from leadproof.domain.records import FoundRecord
 from leadproof.inbound import standard
@@ -27,6 +27,8 @@ class StandingRecord(BaseModel):
 
     Attributes:
         target: which target; the policy's only one where it is left out.
+        object: what kind of record it is there; by itself the one that the event is about, or that the policy's first
+            action on the target is about.
         fields: our field names and their values; an owner by name or id.
         linked_to: whose external id it carries.
         written_by_us: whether it carries an effect of ours already.
@@ -35,6 +37,7 @@ class StandingRecord(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     target: str | None = None
+    object: TargetObject | None = None
     fields: dict[str, Any] = {}
     linked_to: Link = "nobody"
     written_by_us: bool = False
@@ -63,12 +66,12 @@ class TrialLead(NamedTuple):
     """A trial's file, read.
 
     Attributes:
-        target: the target in which `record` stands.
+        stands_in: the target and the object that `record` is of.
     """
 
     event: SourceEvent
     record: FoundRecord | None
-    target: str | None
+    stands_in: tuple[str, str] | None
     linked_to: Link
     plan: Plan | None
 
@@ -106,7 +109,8 @@ def read_lead(policy: Policy, body: bytes) -> TrialLead:
         marker="of an earlier effect" if standing.written_by_us else None,
         fields=_standing_fields(policy, target, {**said, **standing.fields}),
     )
-    return TrialLead(event, record, target, standing.linked_to, beside.plan)
+    stands_in = (target, _object(policy, target, event, standing.object))
+    return TrialLead(event, record, stands_in, standing.linked_to, beside.plan)
 
 
 def _source(policy: Policy, event_kind: Any, asked: str | None) -> str:
@@ -125,6 +129,15 @@ def _target(policy: Policy, asked: str | None) -> str:
         known = ", ".join(policy.targets)
         raise MalformedDelivery(f"record.target: say in which of the policy's targets the record stands: {known}")
     return asked
+
+
+def _object(policy: Policy, target: str, event: SourceEvent, asked: TargetObject | None) -> TargetObject:
+    if asked is not None:
+        return asked
+    if event.source_system == target:
+        return source_object(event.event_kind)
+    acted_on = (permission.object for permission in policy.actions if permission.target == target)
+    return next(acted_on, TargetObject.CONTACT)
 
 
 def _standing_fields(policy: Policy, target: str, given: dict[str, Any]) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict
 
 from leadproof.domain import keys
+from leadproof.domain.plan import TargetObject
 from leadproof.domain.records import FoundRecord
 
 
@@ -133,3 +134,9 @@ class LeadSnapshot(BaseModel):
 def workflow_id(event_key: str, run: int) -> str:
     """The workflow ID of a lead event's `run`-th resumption; run 0 is the first."""
     return f"lead:{event_key}" if run == 0 else f"lead:{event_key}:r{run}"
+
+
+def source_object(event_kind: str) -> TargetObject:
+    """What kind of record an event of a CRM is about: the first part of its kind says it (`lead.saved`)."""
+    named = event_kind.partition(".")[0]
+    return TargetObject.LEAD if named == TargetObject.LEAD else TargetObject.CONTACT

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from leadproof.domain.diagnosis import WantedField
+from leadproof.domain.events import source_object
 from leadproof.domain.field_catalog import LIFECYCLE_STAGE, specs_for
 from leadproof.domain.fields import FieldType
 from leadproof.domain.plan import TargetObject
@@ -17,17 +18,18 @@ from leadproof.domain.policy_conditions import Fault
 from leadproof.domain.records import Description, FieldDescription
 
 _MOST_OWNERS: Final = 20
-_RECORDS: Final = frozenset({TargetObject.CONTACT, TargetObject.LEAD})
 
 
 def objects_of(policy: Policy, system: str) -> tuple[TargetObject, ...]:
-    """The objects of a target that the policy acts on, and those of its records from which leads come.
-
-    An event kind of a CRM begins with the object that it is about (`contact.creation`).
-    """
+    """The objects of a target that the policy acts on, and those of its records from which leads come."""
     acted_on = [permission.object for permission in policy.actions if permission.target == system]
-    named = {event.kind.partition(".")[0] for event in policy.events if event.source == system}
-    return tuple(dict.fromkeys([*acted_on, *sorted(_RECORDS & named)]))
+    return tuple(dict.fromkeys([*acted_on, *source_objects(policy, system)]))
+
+
+def source_objects(policy: Policy, system: str) -> tuple[TargetObject, ...]:
+    """The objects of a CRM from which leads come."""
+    named = (source_object(event.kind) for event in policy.events if event.source == system)
+    return tuple(dict.fromkeys(named))
 
 
 def against(policy: Policy, description: Description) -> Iterator[Fault]:

@@ -11,6 +11,8 @@ from leadproof.domain.errors import MalformedDelivery
 from leadproof.domain.plan import Verdict
 from leadproof.domain.policy_text import parse_policy
 from tests.domain.samples import shipped
+from tests.workers.salesforce_clinic import CONTACTS_TOO, SAVED_LEADS
+from tests.workers.salesforce_clinic import POLICY as SALESFORCE
 from workers.trial import Trial, try_lead
 
 DEFAULT = shipped("default_policy.toml")
@@ -178,3 +180,35 @@ def test_a_kind_of_several_sources_needs_its_name() -> None:
 
     assert tried(FORM, text, source="website").source == "website"
     assert tried(FORM, text, source="partner").summary == "No rule holds for this lead"
+
+
+# -- several targets, several objects ----------------------------------------------------------------------------------
+TWO_OBJECTS = SALESFORCE.replace("[queue.default]\n", CONTACTS_TOO).replace("[target.salesforce]\n", SAVED_LEADS)
+SAVED = {"source_record_id": "00Qxx0000004C92EAE", "event_kind": "lead.saved"}
+
+
+def updates(target_object: str, **fields: Any) -> dict[str, Any]:
+    action = {"kind": "update", "target_system": "salesforce", "target_object": target_object, "reason": "r"}
+    return {"summary": "a plan", "actions": [{**action, "fields": fields}]}
+
+
+@pytest.mark.parametrize(
+    ("object_", "stands"), [("contact", {"title": "CTO"}), ("lead", {}), (None, {})], ids=["it", "another", "unsaid"]
+)
+def test_a_record_stands_in_one_object_of_its_target(object_: str | None, stands: dict[str, Any]) -> None:
+    record = {"fields": {"title": "CTO"}, "linked_to": "this_lead", **({"object": object_} if object_ else {})}
+    trial = tried(FORM, TWO_OBJECTS, record=record, plan=updates("contact", title="CEO"))
+
+    assert [one.stands for one in trial.actions] == [stands]
+
+
+def test_a_lead_of_salesforces_is_a_lead_and_no_contact() -> None:
+    qualify = {"kind": "qualify", "target_system": "salesforce", "target_object": "lead", "reason": "r"}
+    status = {"lead_status": "Closed - Not Converted"}
+    plan = {"summary": "a plan", "actions": [{**qualify, "fields": status}]}
+    trial = tried(SAVED, TWO_OBJECTS, record={"fields": {"lead_status": "Open - Not Contacted"}}, plan=plan)
+
+    (one,) = trial.actions
+    assert (one.guarded.verdict, one.stands) == (Verdict.ALLOWED, {"lead_status": "Open - Not Contacted"})
+    (contact,) = tried(SAVED, TWO_OBJECTS, plan=updates("contact", title="CEO")).actions
+    assert contact.stands == {}

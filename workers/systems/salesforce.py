@@ -9,7 +9,7 @@ from leadproof.domain.diagnosis import OurField
 from leadproof.domain.errors import ConfigurationRefused
 from leadproof.domain.plan import ActionKind, TargetObject
 from leadproof.domain.policy import Policy
-from leadproof.domain.policy_target import objects_of
+from leadproof.domain.policy_target import objects_of, source_objects
 from leadproof.ports import Candidates, CrmDiagnosis
 from leadproof.settings import Settings
 from workers.systems.system import System, timeouts
@@ -74,8 +74,7 @@ def candidates(settings: Settings, policy: Policy) -> Candidates:
     client = _client(settings, policy)
     from leadproof.crm.salesforce_candidates import SalesforceCandidates  # noqa: PLC0415
 
-    kinds = {event.kind.partition(".")[0] for event in policy.events if event.source == NAME}
-    objects = [each for each in (TargetObject.LEAD, TargetObject.CONTACT) if each in kinds]
+    objects = source_objects(policy, NAME)
     return SalesforceCandidates(client, objects=objects, call_timeout=timeouts(policy, NAME).call)
 
 
