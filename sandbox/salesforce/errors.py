@@ -5,6 +5,8 @@ from typing import Any
 
 from sandbox.wire import Answer
 
+UNKNOWN = "<unknown>"
+
 
 class SalesforceError(Exception):
     """A request that Salesforce refuses, with one entry or more."""
@@ -101,8 +103,10 @@ def deleted() -> SalesforceError:
     return SalesforceError(404, "ENTITY_IS_DELETED", "entity is deleted", [])
 
 
-def duplicate_value(name: str, holder: str) -> SalesforceError:
-    message = f"duplicate value found: {name} duplicates value on record with id: {holder[:15]}"
+def duplicate_value(name: str = UNKNOWN, holder: str = UNKNOWN) -> SalesforceError:
+    """Another record has this value of a unique field; which one may not be told."""
+    shown = holder if holder == UNKNOWN else holder[:15]
+    message = f"duplicate value found: {name} duplicates value on record with id: {shown}"
     return SalesforceError(400, "DUPLICATE_VALUE", message, [])
 
 

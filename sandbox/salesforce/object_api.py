@@ -73,6 +73,7 @@ class ObjectApi:
                 raise not_found()
             record = self._records.create(kind, {**fields, field.name: call.segments[-1]}, writing)
             return _created(record, {"created": True})
+        self._records.refuse_unanswered(record)
         refuse_if_modified(call, record.now)
         self._records.update(kind, record, fields, writing)
         if float(call.segments[1].removeprefix("v")) < ANSWERED_UPSERTS:

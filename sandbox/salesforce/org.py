@@ -1,7 +1,7 @@
 """The org as a whole: what its API, its users and its automation do to it."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager
 from email.utils import formatdate
 from typing import Any
 
@@ -107,8 +107,14 @@ class Org:
     def refusal(self, fault: Fault) -> Answer:
         return refusal(fault)
 
-    def unanswered(self, records: Iterable[str]) -> AbstractContextManager[None]:
-        return nullcontext()
+    @contextmanager
+    def unanswered(self, records: Iterable[str]) -> Iterator[None]:
+        waiting = self._records.unanswered
+        waiting.update(records)
+        try:
+            yield
+        finally:
+            waiting.difference_update(records)
 
     def dress(self, answer: Answer, operation: str | None) -> Answer:
         """Add the headers that every answer of Salesforce has."""

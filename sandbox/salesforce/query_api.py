@@ -109,7 +109,7 @@ class QueryApi:
 
     def _having(self, kind: str, name: str, literal: Literal) -> list[Record] | None:
         field = self._schema[kind].field(name)
-        if field is None or literal.kind != "string":
+        if field is None or literal.kind != "string" or not literal.value:  # empty text is null
             return None
         if field.type == "id":
             record = self._records.get(kind, ids.read(str(literal.value)) or "")

@@ -39,6 +39,7 @@ class Records:
         self._ids = ids
         self._prefixes = {kind.name: str(kind.prefix) for kind in schema} | {"Account": "001", "Opportunity": "006"}
         self.accounts: set[str] = set()
+        self.unanswered: set[str] = set()
 
     def transaction(self) -> AbstractContextManager[Transaction]:
         return self._store.transaction()
@@ -60,6 +61,11 @@ class Records:
 
     def ever_had(self, kind: str, name: str, value: str) -> list[Record]:
         return self._store.ever_had(kind, name, value)
+
+    def refuse_unanswered(self, record: Record) -> None:
+        """Refuse to write to a record that another request is still making."""
+        if record.id in self.unanswered and record.before is None:
+            raise duplicate_value()
 
     def create(self, kind: Object, fields: Mapping[str, Any], writing: Writing) -> Record:
         accepted = self._accepted(kind, fields)
@@ -182,7 +188,11 @@ class Records:
             duplicates.refuse(self._store, self._settings, kind=kind, record=record, state=state, writing=writing)
         clash = self._store.clash(record, kind.name, state)
         if clash:
-            raise duplicate_value(*clash)
+            name, holder = clash
+            other = self._store.get(kind.name, holder)
+            if other:
+                self.refuse_unanswered(other)
+            raise duplicate_value(name, holder)
 
 
 def _default(field: Field) -> Value:

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -39,6 +40,20 @@ def test_late_answer(leads: Any, org: Org, ann: str) -> None:
     began = time.monotonic()
     assert retitle(leads, ann) == 204
     assert time.monotonic() - began >= 0.1
+
+
+def test_two_at_once_make_one_lead(leads: Any, org: Org) -> None:
+    key = format_external_id(EXTERNAL_ID, "x1")
+    org.fault("delay", args={"seconds": 0.5})
+    with ThreadPoolExecutor(1) as pool:
+        first = pool.submit(leads.upsert, key, ANN)
+        eventually(org.records)
+        for write in (lambda: leads.upsert(key, ANN), lambda: leads.create({**ANN, "Email": "", EXTERNAL_ID: "x1"})):
+            entry = refused(write, status=400, code="DUPLICATE_VALUE")
+            assert entry["message"].endswith("<unknown> duplicates value on record with id: <unknown>")
+        assert first.result(timeout=5) == 201
+    assert leads.upsert(key, {"Title": "CTO"}) == 200
+    assert len(org.records()) == 1
 
 
 def test_late_write(leads: Any, org: Org, ann: str) -> None:
