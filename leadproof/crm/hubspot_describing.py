@@ -82,17 +82,20 @@ class Describer:
 
 
 def _fields(answer: Any) -> list[FieldDescription]:
-    return [
-        FieldDescription(
-            name=str(definition.name),
-            options=tuple(str(option.value) for option in definition.options or ()),
-            unique=bool(definition.has_unique_value) or definition.name == "email",
-            keeps_history=keeps_history(definition),
-            writable=writable(definition),
-        )
-        for definition in answer.results
-        if definition.name
-    ]
+    return [_field(definition) for definition in answer.results if definition.name]
+
+
+def _field(definition: Any) -> FieldDescription:
+    listed = [(str(option.value), str(option.label or "")) for option in definition.options or ()]
+    options = tuple(value for value, _ in listed)
+    return FieldDescription(
+        name=str(definition.name),
+        options=options,
+        labels={label: value for value, label in listed if label and label not in options},
+        unique=bool(definition.has_unique_value) or definition.name == "email",
+        keeps_history=keeps_history(definition),
+        writable=writable(definition),
+    )
 
 
 def keeps_history(definition: Any) -> bool:

@@ -23,6 +23,7 @@ def test_account_owners_and_properties(crm: HubSpotCrm) -> None:
     fields = description.fields
     assert fields["lead_status"].name == "hs_lead_status"
     assert fields["lead_status"].options[:2] == ("NEW", "OPEN")
+    assert fields["lead_status"].labels["New"] == "NEW"
     assert (fields["owner"].options, fields["owner"].writable) == ((), True)
     assert (fields["external_id"].name, fields["external_id"].unique) == ("leadproof_external_id", True)
     assert (fields[MARKER].name, fields[MARKER].unique, fields[MARKER].keeps_history) == (

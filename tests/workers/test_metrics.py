@@ -10,6 +10,9 @@ import pytest
 
 from leadproof.crm.salesforce_budget import Budget, Pace
 from leadproof.domain.errors import ConfigurationRefused
+from tests.workers.clinic import Clinic
+from tests.workers.salesforce_clinic import SalesforceClinic
+from workers.compose import crms_of
 from workers.metrics import serving
 
 
@@ -39,6 +42,18 @@ def test_the_calls_of_a_target_are_those_that_its_latest_answer_told() -> None:
             'leadproof_target_calls_limit{target="salesforce"}': 5000,
             'leadproof_target_calls_held_total{target="salesforce"}': 1,
         }
+
+
+def test_a_workers_salesforce_counts_the_calls_of_its_org(clinic: Clinic, address: str) -> None:
+    org = SalesforceClinic(clinic, address)
+    org.control.post("/salesforce", {"daily_limit": 5000, "daily_used": 100})
+    crms = crms_of(clinic.settings(), clinic.policy())
+    with serving("127.0.0.1:0", crms) as port:
+        crms["salesforce"].describe("lead")
+        calls = told(port)
+    asked = [row for row in org.requests() if row["operation"] != "token.create"]
+    assert calls['leadproof_target_calls_used{target="salesforce"}'] == 100 + len(asked)
+    assert calls['leadproof_target_calls_limit{target="salesforce"}'] == 5000
 
 
 def test_without_an_address_nothing_is_served() -> None:
