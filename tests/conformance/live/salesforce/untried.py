@@ -27,6 +27,7 @@ UNTRIED: Final = {
     "queues own leads": _ORG,
     "with state and country picklists": _ORG,
     "code and label go together": _ORG,
+    "while the request that makes": "it needs two requests in one moment",
     "`DUPLICATES_DETECTED`": _ORG,
     "`Sforce-Duplicate-Rule-Header": _ORG,
     "the rule: the same address": _ORG,
