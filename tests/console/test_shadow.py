@@ -129,7 +129,8 @@ def test_before_anything_was_looked_at_the_report_says_when_that_will_be(
 
 
 def test_the_report_counts_per_field_how_often_they_agree(said: Said, ledger: OwnedLedger, clock: HandClock) -> None:
-    ledger.load_policy(parse_policy(EMBEDDED.replace(f'version = "{parse_policy(EMBEDDED).version}"', f'version = "{POLICY_VERSION}"')))
+    version = parse_policy(EMBEDDED).version
+    ledger.load_policy(parse_policy(EMBEDDED.replace(f'version = "{version}"', f'version = "{POLICY_VERSION}"')))
     shadowed(ledger, clock, "1", INTENT)
     clock.forward(DAY)
     shadowed(ledger, clock, "2", INTENT | {"owner": "503"}, "person:9")

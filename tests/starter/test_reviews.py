@@ -72,7 +72,7 @@ async def test_a_decision_that_the_policy_keeps_from_being_made_is_not_offered(
     unworked: Client, tmp_path: Path, permitted: bool
 ) -> None:
     text = POLICY.read_text(encoding="utf-8")
-    unpermitted = text.replace('kind = "clear_stage"', 'kind = "update"').replace("clear_stage = 400", "update = 400")
+    unpermitted = text.replace('kind = "clear_stage"', 'kind = "link"').replace("clear_stage = 400", "link = 400")
     async with a_door(unworked, tmp_path, policy=text if permitted else unpermitted) as door:
         event = a_lead_event("101")
         (row,) = planned(door.ledger, event, a_mutation(event, fields={"lifecycle_stage": "lead"}))
