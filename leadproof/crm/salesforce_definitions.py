@@ -18,6 +18,9 @@ KEPT_SECONDS: Final = 600.0
 """A field that an administrator changes is seen after this time; what is refused by an older definition is looked at
 again first."""
 
+HISTORIES: Final = "Histories"
+"""What the history of a lead or a contact is called as a part of its record."""
+
 _LONGEST_IN_HISTORY: Final = 255
 """A longer field's history says that it changed and not to what."""
 
@@ -58,12 +61,17 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """Of an object: what our user may do with it, and its fields by their names without case."""
+    """Of an object: what our user may do with it, and its fields by their names without case.
+
+    Attributes:
+        histories: its records have a field history that can be asked for with them.
+    """
 
     name: str
     createable: bool
     updateable: bool
     queryable: bool
+    histories: bool
     fields: Mapping[str, Field]
 
     def field(self, name: str) -> Field | None:
@@ -186,6 +194,7 @@ def _definition(body: Any) -> Definition:
         createable=bool(body["createable"]),
         updateable=bool(body["updateable"]),
         queryable=bool(body.get("queryable", True)),
+        histories=any(one.get("relationshipName") == HISTORIES for one in body["childRelationships"]),
         fields=MappingProxyType({field.name.casefold(): field for field in fields}),
     )
 

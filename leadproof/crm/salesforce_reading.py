@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import Any, Final
 
 from leadproof.crm import salesforce_refusal
 from leadproof.crm.answers import retry_after
 from leadproof.crm.salesforce_client import SalesforceClient, format_soql
-from leadproof.crm.salesforce_definitions import Definitions
+from leadproof.crm.salesforce_definitions import HISTORIES, Definitions
 from leadproof.crm.salesforce_fields import OBJECTS, PREFIXES, SalesforceFields
 from leadproof.crm.salesforce_history import Attribution, changes, moment
 from leadproof.crm.salesforce_question import answered, body_of
@@ -77,7 +77,7 @@ class Reader:
     ) -> LookUp:
         if not _is_id(target_object, record_id):
             return _unknown("there is nothing to look up by: the id is none of this object")
-        question = _Question(target_object, self._columns(target_object, fields, deadline), history)
+        question = self._question(target_object, fields, deadline, history=history)
         return self._by_id(question, record_id, deadline, converted=True)
 
     def find(self, record: RecordRef, fields: Sequence[str], deadline: Deadline, *, history: bool) -> LookUp:
@@ -85,15 +85,14 @@ class Reader:
         target_object = record.target_object
         if not record.external_id:
             return _unknown("there is nothing to look up by")
-        columns = self._columns(target_object, (*fields, *record.unique_fields), deadline)
-        uniques = {name: columns[name] for name in record.unique_fields if name in columns}
+        asked = self._question(target_object, (*fields, *record.unique_fields), deadline, history=history)
+        uniques = {name: asked.fields[name] for name in record.unique_fields if name in asked.fields}
         unknown = sorted(record.unique_fields.keys() - uniques.keys())
         if unknown:
             return _unknown(f"Salesforce has no field for the unique field {unknown[0]}")
-        question = _Question(
-            target_object,
-            {name: columns[name] for name in fields if name in columns},
-            history,
+        question = replace(
+            asked,
+            fields={name: asked.fields[name] for name in fields if name in asked.fields},
             external_id=record.external_id,
             uniques=uniques,
             values=record.unique_fields,
@@ -110,8 +109,8 @@ class Reader:
         ours = [row for row in rows if self._is_meant(question, row)]
         return _together(self._interpreted(question, row, deadline, converted=False) for row in ours)
 
-    def _columns(self, target_object: str, names: Iterable[str], deadline: Deadline) -> dict[str, str]:
-        """Our names to Salesforce's fields, for those that the org has and shows us.
+    def _question(self, target_object: str, names: Iterable[str], deadline: Deadline, *, history: bool) -> _Question:
+        """What can be asked of the org: the fields, and the history, that it has and shows us.
 
         A query for any other is refused as a whole, where HubSpot leaves out what it does not know.
         """
@@ -119,8 +118,9 @@ class Reader:
         try:
             definition = self._definitions.of(OBJECTS[target_object], Deadline(deadline.remaining() / 2))
         except ConfigurationRefused:
-            return fields
-        return {name: field for name, field in fields.items() if definition.field(field) is not None}
+            return _Question(target_object, fields, history)
+        there = {name: field for name, field in fields.items() if definition.field(field) is not None}
+        return _Question(target_object, there, history and definition.histories)
 
     def _by_id(self, question: _Question, record_id: str, deadline: Deadline, *, converted: bool) -> LookUp:
         wanted = record_id
@@ -229,7 +229,7 @@ class Reader:
 
     def _record(self, question: _Question, row: Mapping[str, Any], deadline: Deadline) -> FoundRecord:
         returned = {name: row[field.casefold()] for name, field in question.fields.items() if field.casefold() in row}
-        entries = (row["histories"] or {}).get("records", []) if question.history else []
+        entries = (row[HISTORIES.casefold()] or {}).get("records", []) if question.history else []
         names = self._attribution.names(
             (row["lastmodifiedbyid"], *(entry["CreatedById"] for entry in entries)), deadline
         )

@@ -108,8 +108,11 @@ def choices(*values: str, labels: Mapping[str, str] | None = None) -> list[dict[
     return [{"value": one, "label": (labels or {}).get(one, one), "active": True} for one in values]
 
 
-def described(*columns: dict[str, Any], name: str = "Lead") -> dict[str, Any]:
-    return {"name": name, "createable": True, "updateable": True, "queryable": True, "fields": list(columns)}
+def described(*columns: dict[str, Any], name: str = "Lead", histories: bool = True) -> dict[str, Any]:
+    children = [{"childSObject": "Task", "relationshipName": "Tasks"}]
+    children += [{"childSObject": f"{name}History", "relationshipName": "Histories"}] if histories else []
+    may = dict.fromkeys(("createable", "updateable", "queryable"), True)
+    return {"name": name, "fields": list(columns), "childRelationships": children} | may
 
 
 def query_of(request: Request) -> str:

@@ -166,6 +166,16 @@ def test_a_history_that_cannot_be_read_makes_the_record_unknown(org: Org, salesf
     assert salesforce.read("lead", LEAD, ["title"], history=True).record is None
 
 
+def test_where_there_is_no_history_it_is_not_asked_for(org: Org, salesforce: SalesforceCrm) -> None:
+    """Salesforce would refuse the whole query, and the record could never be read."""
+    org.description = described(column("Title"), histories=False)
+    org.shows(row(Title="CTO"))
+    found = salesforce.read("lead", LEAD, ["title"], history=True)
+    assert found.record is not None
+    assert (found.record.fields, found.record.history) == ({"title": "CTO"}, {})
+    assert "Histories" not in query_of(org.calls[0])
+
+
 TRACKED = rows({"QualifiedApiName": "Title"}, {"QualifiedApiName": "OwnerId"}, {"QualifiedApiName": "Description"})
 
 
