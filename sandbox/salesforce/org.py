@@ -50,6 +50,7 @@ class Org:
         self._first_id = first_id
         self._saved = saved
         self._sessions = Sessions()
+        self._seeded = Schema.from_seed(seed.load())
         self.reset()
 
     def reset(self) -> None:
@@ -57,7 +58,7 @@ class Org:
         numbers = Ids(self._first_id)
         self.organization: dict[str, Any] = data["organization"]
         self.settings = from_seed(data)
-        self.schema = Schema(data)
+        self.schema = self._seeded.copy()
         self._people = People(data)
         self._automations = Automations(self.settings)
         store = Store(self.schema, self._committed)

@@ -61,12 +61,16 @@ class Object:
     """One object; its fields are found by their names in any case."""
 
     def __init__(self, settings: Mapping[str, Any], fields: Iterable[Field]) -> None:
+        self._settings = settings
         self.name = str(settings["name"])
         self.label = str(settings["label"])
         self.prefix = settings.get("prefix")
         self.writable = bool(settings.get("writable"))
         self.fields = {field.name: field for field in fields}
         self._by_folded = {name.casefold(): name for name in self.fields}
+
+    def copy(self) -> "Object":
+        return Object(self._settings, self.fields.values())
 
     def field(self, name: str) -> Field | None:
         canonical = self._by_folded.get(name.casefold())
@@ -89,13 +93,20 @@ class Object:
 class Schema:
     """Every object of an org, found by its name in any case."""
 
-    def __init__(self, seed: Mapping[str, Any]) -> None:
-        shared = seed["shared"]
-        self._objects = {
-            item["name"]: Object(item, [_field(each) for each in (*item["fields"], *_all(shared, item))])
-            for item in seed["objects"]
-        }
+    def __init__(self, objects: Iterable[Object]) -> None:
+        self._objects = {each.name: each for each in objects}
         self._by_folded = {name.casefold(): name for name in self._objects}
+
+    @classmethod
+    def from_seed(cls, seed: Mapping[str, Any]) -> "Schema":
+        shared = seed["shared"]
+        return cls(
+            Object(item, [_field(each) for each in (*item["fields"], *_all(shared, item))]) for item in seed["objects"]
+        )
+
+    def copy(self) -> "Schema":
+        """The same objects, whose fields can be changed by themselves."""
+        return Schema(each.copy() for each in self)
 
     def __iter__(self) -> Iterator[Object]:
         return iter(self._objects.values())
