@@ -123,13 +123,13 @@ class SalesforceClient:
             self._sessions.refused_again(renewed)
         return again
 
-    def query(self, soql: str, deadline: Deadline, *, spaced: bool = True) -> Exchange[Any] | Answer:
-        """Ask for the first page, deleted records included."""
-        return self.call(lambda salesforce: salesforce.query(soql, include_deleted=True), deadline, spaced=spaced)
+    def query(self, soql: str, deadline: Deadline) -> Exchange[Any] | Answer:
+        """Ask for the first page of records, deleted ones included."""
+        return self.call(lambda salesforce: salesforce.query(soql, include_deleted=True), deadline)
 
     def about_the_org(self, soql: str, deadline: Deadline) -> Exchange[Any] | Answer:
-        """Ask for the first page of what is no record; never held back."""
-        return self.query(soql, deadline, spaced=False)
+        """Ask for the first page of what is no record, which is never deleted either; never held back."""
+        return self.call(lambda salesforce: salesforce.query(soql), deadline, spaced=False)
 
     def definition(self, name: str, deadline: Deadline) -> Exchange[Any] | Answer:
         """Ask for the description of an object; never held back."""

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from leadproof.crm import salesforce_checks
 from leadproof.domain.mutation import AnswerClass, RecordRef
 from leadproof.domain.records import MARKER as MARKER_NAME
 from leadproof.domain.records import LookUp, Presence
@@ -282,7 +281,7 @@ def test_the_org_says_itself_what_is_found_before(
     assert (told.outcome, told.code, told.http_status) == (AnswerClass.REFUSES_THIS, code, None)
     assert str(told.detail).startswith("nothing was sent: ")
     assert written(sandbox) == []
-    monkeypatch.setattr(salesforce_checks, "refusal", lambda *_, **__: None)
+    monkeypatch.setattr("leadproof.crm.salesforce_checks.refusal", lambda *_, **__: None)
     answer = crm.write(request)
     assert (answer.outcome, answer.code, answer.http_status) == (AnswerClass.REFUSES_THIS, code, 400)
     assert leads(sandbox) == []
