@@ -9,7 +9,17 @@ import tempfile
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
-from bench import acknowledgement, five_hundred, machine, one_lead, planning, report, throughput, weight
+from bench import (
+    acknowledgement,
+    five_hundred,
+    machine,
+    one_lead,
+    planning,
+    report,
+    throughput,
+    two_systems,
+    weight,
+)
 from bench.report import Section
 from bench.stage import Stage, Stopwatch, stage
 
@@ -18,6 +28,7 @@ MEASUREMENTS: dict[str, Callable[[Stage], Awaitable[Section]]] = {
     "acknowledgement": acknowledgement.measure,
     "throughput": throughput.measure,
     "one-lead": one_lead.measure,
+    "two-systems": two_systems.measure,
     "planning": planning.measure,
     "weight": weight.measure,
     "five-hundred": five_hundred.measure,

@@ -52,12 +52,13 @@ class Deployment:
         self.worker_pid: int = told["worker_pids"][0]
         self.api_token: str = told["secrets"]["api_token"]
         self._secret: str = told["secrets"]["hubspot"]
+        self._salesforce_path: str = told["secrets"]["salesforce_path"]
         self._witness = witness
         self._people = 0
 
     # -- the source --------------------------------------------------------------------------------------------------
-    def contact(self) -> str:
-        """A contact that a person made, with values of its own; its id."""
+    def contact(self, **more: str) -> str:
+        """A contact that a person made, with values of its own and `more`; its id."""
         self._people += 1
         properties = {
             "email": f"person{self._people}@lead.example",
@@ -65,10 +66,23 @@ class Deployment:
             "lastname": f"Family{self._people}",
             "company": _COMPANIES[self._people % len(_COMPANIES)],
             "country": "US",
+            **more,
         }
         asked = {"provider": "hubspot", "object": "contacts", "user": "9001", "properties": properties}
         answer = self._witness.put("/_sandbox/records", json=asked).raise_for_status()
         return str(answer.json()["id"])
+
+    def salesforce_lead(self, email: str) -> str:
+        """A lead that a person made in Salesforce, of which its outbound message tells the starter; its id."""
+        target = f"{self.starter}/webhooks/salesforce/outbound-message/{self._salesforce_path}"
+        self._switch_outbound_messages(target=target, on=True)
+        properties = {"LastName": "Quill", "Company": "Rival", "Email": email}
+        asked = {"provider": "salesforce", "object": "leads", "user": "", "properties": properties}
+        answer = self._witness.put("/_sandbox/records", json=asked).raise_for_status()
+        return str(answer.json()["id"])
+
+    def _switch_outbound_messages(self, **asked: Any) -> None:
+        self._witness.post("/_sandbox/webhooks", json={"provider": "salesforce", **asked}).raise_for_status()
 
     def contacts(self, number: int) -> list[str]:
         return [self.contact() for _ in range(number)]
@@ -147,7 +161,8 @@ def deployment(folder: Path, *options: str) -> Iterator[Deployment]:
         told = json.loads(line)
         with httpx.Client(base_url=told["sandbox"], timeout=30, trust_env=False) as witness:
             # deliveries are made here, one by one, and not by the sandbox itself
-            witness.post("/_sandbox/webhooks", json={"on": False}).raise_for_status()
+            for provider in ("hubspot", "salesforce"):
+                witness.post("/_sandbox/webhooks", json={"provider": provider, "on": False}).raise_for_status()
             yield Deployment(told, witness)
     finally:
         stop(process)
