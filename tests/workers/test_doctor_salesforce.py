@@ -187,7 +187,8 @@ async def test_a_field_of_ours_that_is_not_what_it_has_to_be(
 
 
 async def test_a_right_that_lacks(org: SalesforceClinic) -> None:
-    described = {"name": "Lead", "createable": False, "updateable": True, "queryable": True, "fields": []}
+    may = {"createable": False, "updateable": True, "queryable": True}
+    described = {"name": "Lead", **may, "fields": [], "childRelationships": []}
     for mode, expected in (("shadow", State.WARN), ("live", State.WRONG)):
         org.fault("status", "describe.read", args={"status": 200, "body": described})
         report = await examined(org, mode=mode, environment=mode)
