@@ -9,13 +9,20 @@ _NO_RECORD = frozenset({Reason.MERGED, Reason.REMOVED, Reason.SEVERAL})
 
 
 def proves(
-    stage: Stage, status: Status, reason: Reason | None = None, *, answers: tuple[AnswerClass, ...], effects: int
+    stage: Stage,
+    status: Status,
+    reason: Reason | None = None,
+    *,
+    answers: tuple[AnswerClass, ...],
+    effects: int,
+    differs: bool = True,
 ) -> Mutation:
     """Hold the ledger and the witness against what a case must end in.
 
     Args:
         answers: the class of each attempt's answer, in order.
         effects: how often the target carried our write out: once or never.
+        differs: a record that is not as intended differs in a field, and not only in whose it is.
 
     Returns:
         The mutation as it stands.
@@ -29,7 +36,7 @@ def proves(
     for attempt in receipts.attempts:
         _complete(attempt)
     _acceptance(mutation, receipts.attempts)
-    _state(stage, mutation, effects)
+    _state(stage, mutation, effects, differs)
     _asked(stage, status)
     return mutation
 
@@ -69,7 +76,7 @@ def _acceptance(mutation: Mutation, attempts: tuple[Attempt, ...]) -> None:
         assert attempts[-1].answer.provider_record_id == mutation.provider_record_id
 
 
-def _state(stage: Stage, mutation: Mutation, effects: int) -> None:
+def _state(stage: Stage, mutation: Mutation, effects: int, differs: bool) -> None:
     """The latest read-back, with who changed what where something differs."""
     observations = stage.receipts.observations
     if mutation.status is Status.RESERVED:
@@ -90,7 +97,7 @@ def _state(stage: Stage, mutation: Mutation, effects: int) -> None:
         assert mutation.differences == ()
         assert stage.holds(**{name: value for name, value in mutation.intent.fields.items() if name != "email"})
     if mutation.status is Status.DIVERGENT:
-        assert mutation.differences
+        assert bool(mutation.differences) is differs
         assert latest.differences == mutation.differences
 
 

@@ -6,17 +6,16 @@ import itertools
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from leadproof.boundary import Looked, Ports, Result, Rules, Submission, look, submit
+from leadproof.boundary import Ports, Rules, Submission, look, submit
 from leadproof.domain import keys
 from leadproof.domain.events import LeadEvent, LeadSnapshot
 from leadproof.domain.field_catalog import EMAIL, specs_for
 from leadproof.domain.guard import guard
-from leadproof.domain.mutation import Mutation, RecordRef, Status
+from leadproof.domain.mutation import Mutation, RecordRef
 from leadproof.domain.plan import Action, ActionKind, Plan, PlannerInfo, RecordedPlan
 from leadproof.domain.planning import TargetState, mutations_from, settle_verdicts
 from leadproof.domain.policy import Policy
 from leadproof.domain.progress import Step, StepKind, step_of
-from leadproof.domain.reconciliation import Next
 from leadproof.domain.records import FoundRecord, LookUp, Presence
 from leadproof.domain.review import Decision, ReviewDecision, ReviewState
 from leadproof.domain.steps import Arrival, Receipts
@@ -24,6 +23,7 @@ from leadproof.ledger.store import SqlLedger
 from leadproof.looking import question
 from leadproof.ports import Crm
 from tests.conformance.clocks import Waiting
+from tests.conformance.driving import after_look, after_write
 from tests.conformance.hands import Hands, Mischief, NotHere, Standing
 from tests.conformance.policies import SOURCE, Unlinked, policy
 from tests.conformance.systems import System
@@ -292,8 +292,8 @@ class Stage:
     def _step(self, kind: StepKind, receipts: Receipts) -> Step | None:
         """One step, and the one that follows where its result knows better than the row."""
         if kind is StepKind.WRITE:
-            return _after_write(self.submit(version=receipts.mutation.version, number=len(receipts.attempts) + 1))
-        return _after_look(look(self.ports, self.rules, self.key, receipts=receipts))
+            return after_write(self.submit(version=receipts.mutation.version, number=len(receipts.attempts) + 1))
+        return after_look(look(self.ports, self.rules, self.key, receipts=receipts))
 
     def decide(self, decision: Decision) -> None:
         """A person answers the open question."""
@@ -304,17 +304,3 @@ class Stage:
         )
         self.ledger.record_decision(sent, reviewer="api:conformance", via="api")
         self.ledger.apply_decision(sent.decision_id, quiescence=self.rules.target.quiescence)
-
-
-def _after_write(done: Submission) -> Step | None:
-    if done.result in {Result.AGAIN, Result.PARKED}:
-        return Step(kind=StepKind.WRITE, at=done.at)
-    return Step(kind=StepKind.LOOK, at=done.at) if done.result is Result.LOOK_FIRST else None
-
-
-def _after_look(looked: Looked) -> Step | None:
-    if looked.next is Next.SEND_AGAIN:
-        return Step(kind=StepKind.WRITE, at=looked.at)
-    if looked.mutation.status in {Status.SUBMITTED, Status.UNCERTAIN} and looked.at is not None:
-        return Step(kind=StepKind.LOOK, at=looked.at)
-    return None

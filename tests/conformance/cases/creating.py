@@ -65,6 +65,16 @@ def a_record_that_a_person_made_meanwhile_is_never_doubled(stage: Stage) -> None
 
 
 @case()
+def a_record_that_a_person_made_meanwhile_just_as_intended_is_not_ours(stage: Stage) -> None:
+    stage.create()
+    stage.record_id = stage.person(**stage.qualified)
+    stage.run()
+    reason = Reason.CHANGED_BEFORE_WRITE
+    proves(stage, Status.DIVERGENT, reason, answers=(_NOT_SENT,), effects=0, differs=False)
+    assert _made(stage) == [None]
+
+
+@case()
 def a_record_that_was_deleted_is_not_made_again(stage: Stage) -> None:
     mutation = stage.create()
     gone = stage.person(external_id=mutation.target_record, email=stage.address())

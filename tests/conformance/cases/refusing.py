@@ -50,6 +50,19 @@ def authorisation_that_is_lost_for_good(stage: Stage, plan: Planning) -> None:
     assert lasted.total_seconds() >= stage.rules.target.patience_seconds
 
 
+@both(faults=True)
+def authorisation_that_is_lost_for_reads_too(stage: Stage, plan: Planning) -> None:
+    plan()
+    stage.fails("reject_auth", times=10_000)
+    stage.fails_to_read("reject_auth", times=10_000)
+    stage.run()
+    answers = tuple(attempt.outcome for attempt in stage.receipts.attempts if attempt.outcome is not None)
+    assert set(answers) <= {_REFUSES_US, AnswerClass.NOT_SENT}
+    proves(stage, Status.REJECTED, Reason.TARGET_REFUSES_US, answers=answers, effects=0)
+    lasted = stage.clock.now() - stage.receipts.attempts[0].started_at
+    assert lasted.total_seconds() >= stage.rules.target.patience_seconds
+
+
 @case()
 def a_value_that_the_target_does_not_have_is_refused(stage: Stage) -> None:
     stage.update(**{"owner": stage.system.owner, **stage.unusable})
