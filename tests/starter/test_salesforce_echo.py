@@ -114,7 +114,8 @@ async def test_our_own_write_comes_back_as_an_echo_and_a_persons_save_does_not(o
 
     org.save(record, Company="Example & Daughters")
     (third,) = await org.told(record)
-    again = await org.house.outcome(third, Outcome.DONE)
+    # within one second of the first save, either event may answer the other
+    again = await org.house.outcome(third, Outcome.DONE, Outcome.SUPERSEDED)
     assert again.echo_of is None
     assert org.writes() == 1  # it was found already so
 
@@ -131,7 +132,8 @@ async def test_a_persons_save_that_is_told_after_our_write_is_planned(org: Org) 
     written = org.writes()
 
     told = await org.told(record)
-    assert len(told) == 2  # the person's save and ours
+    while len(told) < 2:  # the person's save and ours, in one message or in two
+        told += await org.told(record)
     for key in told:
         # of two in one second one may answer the other
         later = await org.house.outcome(key, Outcome.DONE, Outcome.SUPERSEDED, Outcome.ECHO)
