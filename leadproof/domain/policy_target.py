@@ -42,6 +42,22 @@ def against(policy: Policy, description: Description) -> Iterator[Fault]:
         yield from _values(policy, description)
 
 
+def blind(policy: Policy, description: Description) -> Iterator[Fault]:
+    """Actions on an object that are refused where the record exists: the target keeps no history of a field of theirs,
+    and the policy does not allow that."""
+    for position, permission in enumerate(policy.actions):
+        if (permission.target, permission.object) != (description.system, description.target_object):
+            continue
+        found = {name: description.fields.get(name) for name in permission.fields}
+        unkept = [name for name, field in found.items() if field is not None and not field.keeps_history]
+        if unkept and not permission.without_history:
+            why = (
+                f"{description.system} keeps no history of {', '.join(unkept)}, so that {permission.kind} is refused "
+                f"for a {permission.object} that exists"
+            )
+            yield Fault(("actions", position, "fields"), why)
+
+
 def _owners(policy: Policy, description: Description) -> Iterator[Fault]:
     system = description.system
     active = {owner.owner_id: owner.active for owner in description.owners}

@@ -136,6 +136,12 @@ def faults_against(policy: Policy, *descriptions: Description) -> tuple[PolicyRe
     return in_order(found, policy.text)
 
 
+def blind_against(policy: Policy, *descriptions: Description) -> tuple[PolicyRefused, ...]:
+    """The actions that write where a target keeps no history, without the policy's leave; no fault, since a record that
+    they make needs none."""
+    return in_order((one for each in descriptions for one in policy_target.blind(policy, each)), policy.text)
+
+
 def in_order(faults: Iterable[Fault], text: str) -> tuple[PolicyRefused, ...]:
     """Faults as refusals with their lines in a policy's text, each once; those that have none come last."""
     found = list(faults)

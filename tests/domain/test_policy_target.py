@@ -7,7 +7,7 @@ import pytest
 from leadproof.domain.errors import PolicyRefused
 from leadproof.domain.plan import TargetObject
 from leadproof.domain.policy_target import missing, objects_of
-from leadproof.domain.policy_text import check_against, faults_against, parse_policy
+from leadproof.domain.policy_text import blind_against, check_against, faults_against, parse_policy
 from leadproof.domain.records import Description, FieldDescription, OwnerDescription
 from tests.domain.samples import POLICY, changed, line_of, policy
 
@@ -226,6 +226,19 @@ def test_an_object_is_held_against_its_own_actions_and_rules_only() -> None:
         "is 'New__c'",
     ]
     assert [wanted.target_object for _, wanted in missing(two, contact)] == [TargetObject.CONTACT]
+
+
+def test_an_action_on_what_the_target_keeps_no_history_of_is_told_unless_the_policy_allows_it() -> None:
+    kept = FieldDescription(name="Company", keeps_history=True)
+    lead = salesforce(TargetObject.LEAD, "owner", company=kept, lead_status=STATUS)
+    allowed = TWO_OBJECTS.replace('"company", "owner"]\n', '"company", "owner"]\nwithout_history = true\n')
+
+    (told,) = blind_against(parse_policy(TWO_OBJECTS), lead, salesforce(TargetObject.CONTACT))
+
+    why = "salesforce keeps no history of lead_status, owner, so that create is refused for a lead that exists"
+    assert (told.why, told.line) == (why, line_of(TWO_OBJECTS, 'fields = ["lead_status", "company", "owner"]'))
+    assert blind_against(parse_policy(allowed), lead) == ()
+    assert faults_against(parse_policy(TWO_OBJECTS), lead)[0].why != why
 
 
 def test_values_of_a_field_that_no_action_names_are_held_against_every_object_that_has_it() -> None:

@@ -223,6 +223,17 @@ async def test_every_fault_of_the_policy_is_a_line(org: SalesforceClinic) -> Non
         started(org)
 
 
+async def test_a_field_without_history_is_told_with_the_action_that_it_stops(org: SalesforceClinic) -> None:
+    org.define("Company", {"tracked": False})
+    state, text = said(found(await examined(org), "salesforce.policy"))
+    assert state is State.WARN
+    assert (
+        "salesforce keeps no history of company, so that create is refused for a lead that exists; let Salesforce"
+        in text
+    )
+    started(org)
+
+
 async def test_without_a_policy_the_org_is_examined_all_the_same(org: SalesforceClinic) -> None:
     report = await examined(org, policy=False, hubspot_token=None)
     assert not_ok(report).keys() == {"salesforce.policy", "salesforce.clock"}

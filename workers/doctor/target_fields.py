@@ -10,7 +10,7 @@ from leadproof.domain.diagnosis import FieldPresence, FieldState, OurField, Want
 from leadproof.domain.errors import ConfigurationRefused
 from leadproof.domain.policy import Policy
 from leadproof.domain.policy_target import missing
-from leadproof.domain.policy_text import faults_against
+from leadproof.domain.policy_text import blind_against, faults_against
 from leadproof.ports import CrmDiagnosis
 from leadproof.settings import variable
 from workers.doctor.making import make
@@ -102,7 +102,11 @@ def of_the_policy(target: Target, policy: Policy | None, diagnosis: CrmDiagnosis
                 _wanted(target, wanted[fault.why], diagnosis, report, str(fault))
             else:
                 report.wrong(check, str(fault), f"mend the policy and give it a new version, or mend {target.title}")
-        if not faults:
+        blind = blind_against(policy, *descriptions)
+        for refused in blind:
+            do = f"let {target.title} keep it, or say without_history = true and give the policy a new version"
+            report.warn(check, str(refused), do)
+        if not faults and not blind:
             report.ok(check, f"{target.title} knows every owner, stage, field and option that it names")
 
 

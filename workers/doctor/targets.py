@@ -101,7 +101,7 @@ def _permissions(target: Target, diagnosis: CrmDiagnosis, report: Report) -> Non
     elif to_create:
         report.ok(check, f"it has all that a worker needs; to create properties it would need {', '.join(to_create)}")
     else:
-        report.ok(check, f"{words.holder} has all that are needed")
+        report.ok(check, f"{words.holder} has every right that is needed")
     if words.app is not None:
         _app(target, permissions, report)
 
