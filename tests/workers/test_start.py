@@ -13,6 +13,7 @@ from temporalio.testing import WorkflowEnvironment
 from leadproof.domain.errors import ConfigurationRefused
 from leadproof.ledger.schema import upgrade
 from tests.workers.clinic import Clinic
+from tests.workers.salesforce_clinic import SalesforceClinic
 from workers import lifecycle
 
 MISSING = "HubSpot has no contact property our_own; `leadproof doctor --create` makes it"
@@ -35,6 +36,34 @@ async def test_what_hubspot_does_not_have_stops_a_worker(
     address = temporal.client.service_client.config.target_host
     given = "99" if setting == "hubspot_portal_id" else "our_own"
     settings = clinic.settings(temporal_address=address, **{setting: given})
+    upgrade(settings.ledger_url)
+    with pytest.raises(ConfigurationRefused) as refused:
+        await lifecycle.run(settings)
+    assert str(refused.value) == says
+
+
+@pytest.mark.parametrize(
+    ("setting", "given", "says"),
+    [
+        (
+            "salesforce_marker_field",
+            "Our_Own__c",
+            "Salesforce has no lead field Our_Own__c; `leadproof doctor` says what it has to be and where it is made",
+        ),
+        (
+            "salesforce_org_id",
+            "00Dxx0000001gPMEAY",
+            "the Salesforce token opens organization 00Dxx0000001gPLEAY, LEADPROOF_SALESFORCE_ORG_ID names "
+            "00Dxx0000001gPMEAY",
+        ),
+    ],
+)
+async def test_what_salesforce_does_not_have_stops_a_worker(
+    clinic: Clinic, address: str, temporal: WorkflowEnvironment, setting: str, given: str, says: str
+) -> None:
+    SalesforceClinic(clinic, address)
+    target = temporal.client.service_client.config.target_host
+    settings = clinic.settings(temporal_address=target, **{setting: given})
     upgrade(settings.ledger_url)
     with pytest.raises(ConfigurationRefused) as refused:
         await lifecycle.run(settings)
