@@ -52,7 +52,7 @@ class EffectActivities:
         steps = {command.mutation_key: step} if step is not None else {}
         return self._views.book(mutation.event_key, steps=steps, wake=done.wake)
 
-    @activity.defn
+    @activity.defn(no_thread_cancel_exception=True)
     def reconcile(self, command: LookCommand) -> Book:
         """Read the record back, store the observation, and settle what it answers."""
         if command.unstored is not None:

@@ -15,7 +15,7 @@ class PaidPlans:
 
     They are kept in the activity's heartbeat, which Temporal hands to its next try, on whichever worker: whatever
     fails after the answer (a target that cannot be read, a ledger that is busy, a stronger model that is overloaded)
-    costs no second call. A worker that is killed before the answer has arrived does.
+    costs no second call. A worker that is killed before the answer has arrived does. Signs of life repeat what is kept.
     """
 
     def __init__(self) -> None:

@@ -10,7 +10,7 @@ from temporalio import activity
 from temporalio.exceptions import ApplicationError
 
 from activities.messages import Book, PlanCommand
-from activities.names import PLANNER_FAILED, PLANNER_UNAVAILABLE, TARGET_UNREADABLE
+from activities.names import LONGEST_PAUSE, PLANNER_FAILED, PLANNER_UNAVAILABLE, TARGET_UNREADABLE
 from activities.paid import PaidPlans
 from activities.views import Views
 from leadproof.domain.errors import MalformedPlan, PlannerRefused, PlannerUnavailable
@@ -29,15 +29,13 @@ from leadproof.rulebook import Rulebook
 
 _LONGEST_TOLD = 300.0
 """Most seconds that a planner may make us wait before it is asked again."""
-_LONGEST_OF_OURS = 30.0
-"""As the retry policy of the activity has it (workflows/options.py)."""
 
 
 def _pause(told: float | None) -> timedelta | None:
     """How long until the next try, where the planner says so: never shorter than our own growing pause."""
     if not told:
         return None
-    own = min(2.0 ** (activity.info().attempt - 1), _LONGEST_OF_OURS)
+    own = min(2.0 ** (activity.info().attempt - 1), LONGEST_PAUSE.total_seconds())
     return timedelta(seconds=max(own, min(told, _LONGEST_TOLD)))
 
 
@@ -68,7 +66,7 @@ class PlanningActivities:
         self._clock = clock
         self._views = Views(ledger, rulebook)
 
-    @activity.defn
+    @activity.defn(no_thread_cancel_exception=True)
     def plan(self, command: PlanCommand) -> Book:
         """Find the recorded plan, or ask the planner and record plan and mutations; whoever recorded first wins."""
         lead = self._views.lead(command.event_key)

@@ -53,7 +53,7 @@ class ReviewActivities:
         self._decision_key = decision_key
         self._views = Views(ledger, rulebook)
 
-    @activity.defn
+    @activity.defn(no_thread_cancel_exception=True)
     def open_review(self, command: AskCommand) -> Book:
         """Open the item of a question, or find the open one."""
         lead = self._views.lead(command.event_key)
@@ -85,7 +85,7 @@ class ReviewActivities:
             info.workflow_id, info.workflow_run_id, via=command.via, place=command.place
         )
 
-    @activity.defn
+    @activity.defn(no_thread_cancel_exception=True)
     def apply_decision(self, command: DecideCommand) -> Decided:
         """Record what was sent, then apply it; or, with nothing sent, apply all that is pending in the ledger."""
         if command.sent is None:

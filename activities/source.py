@@ -46,7 +46,7 @@ class SourceActivities:
         self._clock = clock
         self._our_field = our_field
 
-    @activity.defn
+    @activity.defn(no_thread_cancel_exception=True)
     def read_source(self, event_key: str) -> Reading:
         """Read the lead's row and, where it has no plan yet, the source record."""
         lead = self._ledger.lead(event_key)

@@ -24,8 +24,14 @@ from workflows.lead import LeadWorkflow
 from workflows.sweep import SweepWorkflow
 
 READY = "worker ready"
-_STICKY = timedelta(seconds=5)
+UNVERSIONED = WorkerDeploymentConfig(
+    version=WorkerDeploymentVersion(deployment_name="leadproof", build_id="unversioned"), use_worker_versioning=False
+)
+"""Without it the SDK hashes every loaded module for a build id, which takes seconds (measured)."""
+_STICKY = timedelta(seconds=3)
 """How long a task of a run waits for the worker that last had it: what a crash of a worker costs at least."""
+_THROTTLE = timedelta(seconds=1)
+"""The least time between two signs of life of an activity; by default, four fifths of what it may be silent."""
 
 log = logging.getLogger("leadproof.worker")
 
@@ -41,12 +47,9 @@ def leads_worker(client: Client, composition: Composition, settings: Settings, e
         max_concurrent_activities=settings.worker_threads,
         max_concurrent_workflow_tasks=20,
         sticky_queue_schedule_to_start_timeout=_STICKY,
+        max_heartbeat_throttle_interval=_THROTTLE,
         graceful_shutdown_timeout=timedelta(seconds=settings.shutdown_seconds),
-        # without it the SDK hashes every loaded module for a build id, which takes seconds (measured)
-        deployment_config=WorkerDeploymentConfig(
-            version=WorkerDeploymentVersion(deployment_name="leadproof", build_id="unversioned"),
-            use_worker_versioning=False,
-        ),
+        deployment_config=UNVERSIONED,
     )
 
 

@@ -10,6 +10,7 @@ from temporalio.worker.workflow_sandbox import (
 )
 from temporalio.workflow import SandboxImportNotificationPolicy
 
+from workers.beating import Beating
 from workers.converter import leads_data_converter
 
 PASSED_THROUGH = ("leadproof", "activities", "workflows.contract", "workflows.options", "phonenumbers", "rfc8785")
@@ -25,4 +26,6 @@ def _runner(_: WorkflowRunner | None) -> WorkflowRunner:
 
 def leads_plugin() -> SimplePlugin:
     """The project's plugin; workflow classes are not in it, or every worker of the process would poll for them."""
-    return SimplePlugin("leadproof", data_converter=leads_data_converter, workflow_runner=_runner)
+    return SimplePlugin(
+        "leadproof", data_converter=leads_data_converter, interceptors=[Beating()], workflow_runner=_runner
+    )

@@ -6,6 +6,7 @@ import asyncio
 import os
 import signal
 import sys
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -16,10 +17,15 @@ from temporalio.testing import WorkflowEnvironment
 from leadproof.domain.events import Outcome
 from leadproof.domain.mutation import AnswerClass
 from tests.conftest import a_server
-from tests.support.house import House, a_house, eventually, eventually_answered
+from tests.support.house import House, a_house, eventually, quick_policy
 from workers.lifecycle import READY
 
 pytestmark = pytest.mark.crash
+
+ANSWERED_AFTER = 12
+"""Seconds: another worker can start meanwhile, also on a busy machine."""
+MISSED_WITHIN = 10
+"""Seconds from the kill to the end of the lead, with the time-outs that are shipped; the read-back is in them."""
 
 
 @pytest.fixture(scope="module")
@@ -31,7 +37,8 @@ async def server() -> AsyncIterator[WorkflowEnvironment]:
 
 @pytest.fixture
 async def house(server: WorkflowEnvironment, tmp_path: Path) -> AsyncIterator[House]:
-    async with a_house(server.client, tmp_path, worker=False) as built:
+    patient = quick_policy(**{"call_timeout_seconds = 4": f"call_timeout_seconds = {ANSWERED_AFTER}"})
+    async with a_house(server.client, tmp_path, worker=False, policy=patient) as built:
         yield built
 
 
@@ -59,33 +66,21 @@ async def _in_the_write(house: House, record_id: str) -> None:
 
 
 async def test_a_worker_killed_while_it_waits_for_the_answer_leaves_one_effect(house: House) -> None:
+    """And is missed in seconds, not when the write's time is up."""
     record_id = house.contact()
-    house.control.fault("delay", match=record_id, args={"seconds": 1.2})
+    house.control.fault("delay", match=record_id, args={"seconds": ANSWERED_AFTER})
     await house.deliver(house.creation(record_id))
     key = house.key_of(record_id)
     async with _worker(house) as process:
-        await eventually(
-            lambda: house.ledger.mutations_of(key) and house.ledger.attempts_of(house.mutation(key).mutation_key)
-        )
-        await eventually(lambda: house.properties(record_id).get("leadproof_effect"))
-        process.send_signal(signal.SIGKILL)
-        await process.wait()
-    (attempt,) = house.ledger.attempts_of(house.mutation(key).mutation_key)
-    assert attempt.outcome is None, "the answer was stored before the kill: the test proves nothing"
-    # Temporal learns of the loss only when the write's time is up; a terminated run is what the sweep resumes
-    async with _worker(house):
-        await house.handle(key).terminate("the test does not wait for the activity's time-out")
-        await house.client.get_schedule_handle("leadproof-sweep").trigger()
-        await eventually_answered(lambda: _swept(house, key), 30)
-        await house.outcome(key, Outcome.DONE, within=30)
+        await eventually(lambda: house.properties(record_id).get("leadproof_effect"), 30)
+        async with _worker(house):
+            (attempt,) = house.ledger.attempts_of(house.mutation(key).mutation_key)
+            process.send_signal(signal.SIGKILL)
+            killed = time.monotonic()
+            assert attempt.outcome is None, "the answer was stored before the kill: the test proves nothing"
+            await house.outcome(key, Outcome.DONE, within=30)
+            assert time.monotonic() - killed < MISSED_WITHIN
     assert len(house.writes(record_id)) == 1
-
-
-async def _swept(house: House, key: str) -> bool:
-    lead = house.ledger.lead(key)
-    if lead is not None and lead.run == 0:
-        await house.client.get_schedule_handle("leadproof-sweep").trigger()
-    return lead is not None and lead.run == 1
 
 
 async def test_a_worker_told_to_stop_finishes_its_write(house: House) -> None:
