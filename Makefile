@@ -7,8 +7,9 @@ BIN := .venv/bin
 demo: .venv/ready  ## the main job end to end on embedded parts
 	$(BIN)/leadproof demo $(DEMO_ARGS)
 
+# what one process has compiled, the others read, also where the environment says otherwise
 test: .venv/ready-dev  ## everything that is proved
-	$(BIN)/python -m pytest -n 3 --dist worksteal $(TEST_ARGS)
+	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n 3 --dist worksteal $(TEST_ARGS)
 
 check: .venv/ready-dev  ## style, types and which way imports run
 	$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy && $(BIN)/lint-imports

@@ -6,8 +6,11 @@ import os
 import sys
 import time
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from datetime import timedelta
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -44,6 +47,18 @@ async def temporal() -> AsyncIterator[WorkflowEnvironment]:
     """The server of the session."""
     async with await a_server() as environment:
         yield environment
+
+
+def pytest_collection(session: pytest.Session) -> None:
+    """Where tests run side by side, each process begins with modules of its own: what one compiles, the others read."""
+    worker: dict[str, Any] | None = getattr(session.config, "workerinput", None)
+    if worker is None or session.config.args != session.config.getini("testpaths"):
+        return
+    modules = sorted(Path(__file__).parent.rglob("test_*.py"))
+    own = len(modules) * int(worker["workerid"].removeprefix("gw")) // int(worker["workercount"])
+    for module in (*modules[own:], *modules[:own]):
+        with suppress(Exception):  # told when it is collected
+            import_module(".".join(module.relative_to(session.config.rootpath).with_suffix("").parts))
 
 
 def pytest_unconfigure() -> None:
