@@ -149,6 +149,20 @@ def definition_of(definitions: Definitions, name: str, deadline: Deadline, *, ag
         raise ConfigurationRefused(f"the definition of Salesforce's {name} cannot be read: {error}") from None
 
 
+def visible(definitions: Definitions, name: str, deadline: Deadline) -> Definition | None:
+    """The definition of an object, `None` where our user sees none.
+
+    Raises:
+        ConfigurationRefused: Salesforce cannot be reached.
+    """
+    try:
+        return definitions.of(name, deadline)
+    except (TargetUnreachable, TargetForeign):
+        raise
+    except ConfigurationRefused:
+        return None
+
+
 def tracked(definitions: Definitions, name: str, deadline: Deadline) -> frozenset[str] | None:
     """The fields of an object, without case, whose history is kept; `None` where our user may not ask."""
     try:

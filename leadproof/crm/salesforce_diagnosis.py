@@ -6,16 +6,16 @@ security for our user besides, and a worker's user should have none of these rig
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import partial
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
-from leadproof.crm.salesforce_budget import SHARE
 from leadproof.crm.salesforce_client import SalesforceClient, format_soql
 from leadproof.crm.salesforce_definitions import KEPT_SECONDS, Definition, Definitions, Field
-from leadproof.crm.salesforce_describing import definition_of, tracked, writable
+from leadproof.crm.salesforce_describing import definition_of, tracked, visible, writable
 from leadproof.crm.salesforce_fields import OBJECTS
 from leadproof.crm.salesforce_question import ask, session_of
+from leadproof.crm.salesforce_remarks import Remarks
 from leadproof.crm.server_time import server_time
 from leadproof.deadline import Deadline, Response
 from leadproof.domain.diagnosis import (
@@ -28,10 +28,8 @@ from leadproof.domain.diagnosis import (
     ServerTime,
     WantedField,
 )
-from leadproof.domain.errors import ConfigurationRefused, TargetForeign, TargetUnreachable
+from leadproof.domain.errors import ConfigurationRefused
 from leadproof.domain.plan import TargetObject
-
-T = TypeVar("T")
 
 SYSTEM: Final = "salesforce"
 
@@ -93,7 +91,8 @@ class SalesforceDiagnosis:
             )
             return Opened(account=session.organization_id, time=time, unusable=unusable)
         soql = format_soql("SELECT Id FROM User WHERE Id = {}", session.user_id)
-        self._rows(soql, lambda row: row["Id"])  # that the API takes the token is seen by using it
+        # that the API takes the token is seen by using it
+        ask(self._client, partial(self._client.about_the_org, soql), self._deadline(), lambda body, _: body["records"])
         return Opened(account=session.organization_id, time=time)
 
     def permissions(self) -> Permissions:
@@ -104,7 +103,7 @@ class SalesforceDiagnosis:
         """
         granted: set[str] = set()
         for target_object in self._objects:
-            definition = self._visible(target_object)
+            definition = visible(self._definitions, OBJECTS[target_object], self._deadline())
             may = definition is not None and {
                 "read": definition.queryable,
                 "create": definition.createable,
@@ -127,7 +126,7 @@ class SalesforceDiagnosis:
 
     def remarks(self) -> tuple[Remark, ...]:
         """Our user, what it sees and is told of, and what is left of the org's calls."""
-        return (*self._of_the_user(), *self._of_what_it_sees(), *self._of_the_history(), *self._of_the_calls())
+        return tuple(Remarks(self._client, self._definitions, self._objects, self._call_timeout).all())
 
     def presence_of(self, name: str) -> FieldPresence:
         """Whether one of the objects has a field of this name that our user sees; that one was deleted is not told.
@@ -176,88 +175,6 @@ class SalesforceDiagnosis:
     def _definition(self, target_object: TargetObject) -> Definition:
         return definition_of(self._definitions, OBJECTS[target_object], self._deadline(), age=KEPT_SECONDS)
 
-    def _visible(self, target_object: TargetObject) -> Definition | None:
-        """The definition of an object, `None` where our user sees none."""
-        try:
-            return self._definition(target_object)
-        except (TargetUnreachable, TargetForeign):
-            raise
-        except ConfigurationRefused:
-            return None
-
-    def _of_the_user(self) -> Iterator[Remark]:
-        user_id = self._client.user_id
-        if user_id is None:
-            return
-        says = f"our writes are those of the user {user_id}"
-        soql = format_soql(
-            "SELECT PermissionSet.PermissionsApiUserOnly FROM PermissionSetAssignment WHERE AssigneeId = {}", user_id
-        )
-        try:
-            told = self._rows(soql, lambda row: bool(row["PermissionSet"]["PermissionsApiUserOnly"]))
-        except ConfigurationRefused:
-            told = []
-        if not told:  # a profile is a permission set too, so whoever sees none is not shown them
-            yield Remark(check="user", says=says)
-        elif any(told):
-            yield Remark(check="user", says=f"{says}, as whom nobody can work in Salesforce by hand")
-        else:
-            yield Remark(
-                check="user",
-                says=f"{says}, as whom a person can sign in too, and what a person does so is taken for ours",
-                do="give this user to nobody else, and the permission API Only User to it",
-            )
-
-    def _of_what_it_sees(self) -> Iterator[Remark]:
-        """A record that is not shared with our user looks as if it were not there."""
-        user_id, names = self._client.user_id, [OBJECTS[each] for each in self._objects]
-        soql = format_soql(
-            "SELECT SobjectType, PermissionsViewAllRecords FROM ObjectPermissions WHERE SobjectType IN {names} "
-            "AND ParentId IN (SELECT PermissionSetId FROM PermissionSetAssignment WHERE AssigneeId = {user})",
-            names=names,
-            user=user_id or "",
-        )
-        try:
-            told = self._rows(soql, lambda row: (str(row["SobjectType"]), bool(row["PermissionsViewAllRecords"])))
-        except ConfigurationRefused:
-            return
-        unseen = [name for name in names if (name, False) in told and (name, True) not in told]
-        if unseen:
-            which = " and ".join(unseen)
-            yield Remark(
-                check="sees",
-                says=f"our user lacks View All on {which}, so that a record that is not shared with it looks absent",
-                do=f"give it View All on {which}, unless your org shares every one of them with everybody",
-            )
-
-    def _of_the_history(self) -> Iterator[Remark]:
-        try:
-            names = [OBJECTS[each] for each in self._objects if self._visible(each) is not None]
-            untold = [name for name in names if tracked(self._definitions, name, self._deadline()) is None]
-        except ConfigurationRefused:  # Salesforce is out of reach, which every other check says
-            return
-        if untold:
-            yield Remark(
-                check="history",
-                says=f"Salesforce does not tell our user which fields of {' and '.join(untold)} keep their history, "
-                "so that none is taken to",
-                do="let our user read FieldDefinition (the permission View Setup and Configuration)",
-            )
-
-    def _of_the_calls(self) -> Iterator[Remark]:
-        budget = self._client.budget()
-        if budget.used is None or budget.limit is None:
-            return
-        says = f"{budget.used} of the org's {budget.limit} calls a day are used"
-        if budget.used < SHARE * budget.limit:
-            yield Remark(check="calls", says=says)
-        else:
-            yield Remark(
-                check="calls",
-                says=f"{says}, and above {SHARE:.0%} ours are sent ever more slowly",
-                do="look in Setup, System Overview, who uses them, or have more of them",
-            )
-
     def _ask_versions(self) -> tuple[list[str], ServerTime | None]:
         """The versions of the REST API, oldest first; asked without naming one."""
 
@@ -277,12 +194,6 @@ class SalesforceDiagnosis:
             return versions, server_time(response)
 
         return ask(self._client, get, self._deadline(), read)
-
-    def _rows(self, soql: str, read: Callable[[Any], T]) -> list[T]:
-        def rows(body: Any, _: Response) -> list[T]:
-            return [read(row) for row in body["records"]]
-
-        return ask(self._client, partial(self._client.about_the_org, soql), self._deadline(), rows)
 
     def _deadline(self) -> Deadline:
         return Deadline(self._call_timeout)
