@@ -40,7 +40,7 @@ observation_window_seconds = 300
 read_spacing_seconds = 2
 base_age_seconds = {base_age}
 max_attempts = 3
-patience_seconds = 600
+patience_seconds = 240
 probe_seconds = 30
 found_unlinked = "{found_unlinked}"
 

@@ -222,8 +222,7 @@ class Stage:
 
     def holds(self, **fields: Any) -> bool:
         """Whether the record holds these values, by the witness."""
-        values = self.record.values
-        return all((values.get(name) or "") == (value or "") for name, value in self.system.raw(fields).items())
+        return self.system.shows(self.record.values, fields)
 
     # -- what goes wrong ---------------------------------------------------------------------------------------------
     def fails(self, kind: str, **more: Any) -> None:

@@ -82,6 +82,10 @@ class System:
         """The sandbox's operation of a read."""
         return f"{self.kind}.read"
 
+    def shows(self, values: Mapping[str, Any], fields: Mapping[str, Any]) -> bool:
+        """Whether the CRM's values are these of our fields; what is empty may be missing."""
+        return all((values.get(name) or "") == (value or "") for name, value in self.raw(fields).items())
+
     def raw(self, fields: Mapping[str, Any]) -> dict[str, Any]:
         """Fields by the CRM's own names."""
         return {self.properties[name]: value for name, value in fields.items()}

@@ -107,7 +107,8 @@ def play(
     report.systems.append(found)
     try:
         system = account.system()
-        _cases(report.run, settings, account, system, found, clock, cases)
+        if cases:
+            _cases(report.run, settings, account, system, found, clock, cases)
         _behaviours(account, system.name, found, wanted)
     finally:
         found.removal = account.remove_all()
