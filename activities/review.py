@@ -13,12 +13,14 @@ from temporalio import activity
 
 from activities.messages import Answered, AskCommand, Book, DecideCommand, Decided
 from activities.views import Views
+from leadproof.domain import keys
 from leadproof.domain.errors import MalformedDecision, NotFound
 from leadproof.domain.mutation import Reason
 from leadproof.domain.proofs import verify_decision
 from leadproof.domain.review import (
     Decision,
     DecisionVerdict,
+    ReviewDecision,
     ReviewItem,
     ReviewState,
     allowed_decisions,
@@ -30,6 +32,11 @@ from leadproof.ports import Clock, Ledger
 from leadproof.rulebook import Rulebook
 
 _REVIEW_ID = re.compile(r"[0-9a-f]{64}")
+
+
+def _says(decision: ReviewDecision) -> tuple[str, int, str]:
+    """What a decision decides, as its row keeps it."""
+    return decision.review_id, decision.version, decision.decision.value
 
 
 class Senders(Protocol):
@@ -126,12 +133,23 @@ class ReviewActivities:
         item = self._ledger.review(decision.review_id)
         if item is None or item.event_key != command.event_key:
             return self._malformed(sent, reviewer, command.via, "it answers no question of this lead")
+        if not proved and not self._raw_counts(item):
+            return self._not_by_signal(decision, reviewer, command.via, item)
         row = self._ledger.record_decision(decision, reviewer=reviewer, via=command.via)
-        if row.verdict is DecisionVerdict.PENDING and not proved and not self._raw_counts(item):
-            self._ledger.refuse_decision(row.decision_id, verdict=DecisionVerdict.IMPOSSIBLE)
-            why = f"the queue {item.queue!r} takes decisions through the review only, not as a bare signal"
-            return Applied(decision_id=row.decision_id, verdict=DecisionVerdict.IMPOSSIBLE, why=why)
+        if (row.review_id, row.review_version, row.decision) != _says(decision):
+            return self._malformed(sent, reviewer, command.via, "its decision_id stands for another decision", item)
         return self._apply(row.decision_id, row.review_id)
+
+    def _not_by_signal(self, decision: ReviewDecision, reviewer: str, via: str, item: ReviewItem) -> Applied:
+        """Keep what a bare signal decides where that does not count, under an identity of its own: the same decision
+        through the review is another one, whichever comes first."""
+        bare = decision.model_copy(
+            update={"decision_id": keys.digest(["bare-decision/1", via, reviewer, decision.decision_id])}
+        )
+        row = self._ledger.record_decision(bare, reviewer=reviewer, via=via)
+        self._ledger.refuse_decision(row.decision_id, verdict=DecisionVerdict.IMPOSSIBLE)
+        why = f"the queue {item.queue!r} takes decisions through the review only, not as a bare signal"
+        return Applied(decision_id=row.decision_id, verdict=DecisionVerdict.IMPOSSIBLE, why=why)
 
     def _apply(self, decision_id: str, review_id: str | None) -> Applied:
         item = self._ledger.review(review_id) if review_id is not None else None

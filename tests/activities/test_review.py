@@ -13,9 +13,10 @@ from activities.review import ReviewActivities
 from leadproof.domain.events import Outcome
 from leadproof.domain.mutation import AnswerClass, Reason, Status
 from leadproof.domain.plan import ActionKind
+from leadproof.domain.policy import Policy, Queue
 from leadproof.domain.policy_text import parse_policy
 from leadproof.domain.proofs import sign_decision
-from leadproof.domain.review import DecisionVerdict, ReviewItem
+from leadproof.domain.review import DecisionVerdict, ReviewItem, parse_decision
 from leadproof.domain.steps import Question
 from leadproof.rulebook import Rulebook
 from tests.activities.room import Room
@@ -32,6 +33,13 @@ class Nobody:
         return "nobody"
 
 
+class NoBareSignals(Rulebook):
+    """A policy whose questions are answered through the review only."""
+
+    def policy(self, version: str) -> Policy:
+        return super().policy(version).model_copy(update={"queues": {"default": Queue(raw_signals_count=False)}})
+
+
 class Reviews:
     """The activities of a review over a world that waits for an approval."""
 
@@ -41,6 +49,9 @@ class Reviews:
         self.event_key = self.world.update(reason=Reason.NEEDS_APPROVAL).event_key
         rulebook = Rulebook(room.ledger, parse_policy)
         self._activities = ReviewActivities(room.ledger, rulebook, room.clock, Nobody(), KEY)
+        self._strict = ReviewActivities(
+            room.ledger, NoBareSignals(room.ledger, parse_policy), room.clock, Nobody(), KEY
+        )
         self._environment = ActivityEnvironment()
 
     def ask(self, reason: Reason = Reason.NEEDS_APPROVAL, *, event: bool = False) -> ReviewItem:
@@ -54,6 +65,10 @@ class Reviews:
     def send(self, *sent: Any, sender: str | None = "somebody") -> Decided:
         command = DecideCommand(event_key=self.event_key, sent=list(sent), sender=sender)
         return self._environment.run(self._activities.apply_decision, command)
+
+    def send_where_no_signal_counts(self, *sent: Any) -> Decided:
+        command = DecideCommand(event_key=self.event_key, sent=list(sent), sender="somebody")
+        return self._environment.run(self._strict.apply_decision, command)
 
     def pending(self) -> Decided:
         return self._environment.run(self._activities.apply_decision, DecideCommand(event_key=self.event_key))
@@ -100,6 +115,44 @@ def test_a_proof_says_who_decided_and_one_that_does_not_fit_decides_nothing(revi
     row = reviews.room.ledger.decision("d-1")
     assert row is not None
     assert row.reviewer == "api:dana"
+
+
+@pytest.mark.parametrize("other", [{"decision": "abandon"}, {"version": 7}])
+def test_a_decision_under_the_id_of_another_one_is_none(reviews: Reviews, other: dict[str, Any]) -> None:
+    body = approve(reviews.ask(), decision_id="d-1")
+    assert verdict(reviews.send(body)) is DecisionVerdict.APPLIED
+
+    (answer,) = reviews.send(body | other).answers
+    assert (answer.verdict, answer.why) == (
+        DecisionVerdict.MALFORMED,
+        "its decision_id stands for another decision",
+    )
+    assert verdict(reviews.send(body)) is DecisionVerdict.APPLIED
+
+
+def test_a_bare_signal_that_does_not_count_takes_no_decision_from_the_review(reviews: Reviews) -> None:
+    body = approve(reviews.ask())
+    told = "the queue 'default' takes decisions through the review only, not as a bare signal"
+    for _ in range(2):
+        (answer,) = reviews.send_where_no_signal_counts(body).answers
+        assert (answer.verdict, answer.why) == (DecisionVerdict.IMPOSSIBLE, told)
+    assert reviews.world.mutation.reason is Reason.NEEDS_APPROVAL
+
+    signed = {**parse_decision([body]).model_dump(mode="json"), "reviewer": "api:dana"}
+    proved = reviews.send_where_no_signal_counts(signed | {"proof": sign_decision(signed, KEY)})
+    assert verdict(proved) is DecisionVerdict.APPLIED
+
+
+def test_a_bare_signal_that_does_not_count_ends_no_decision_that_is_pending(reviews: Reviews) -> None:
+    reviews.send(approve(reviews.ask()))
+    reviews.world.target.replies.append(is_lost)
+    reviews.world.submit()
+    body = approve(reviews.ask(Reason.RUN_FAILED, event=True), decision="abandon", decision_id="d-1")
+    assert verdict(reviews.send(body)) is DecisionVerdict.PENDING
+
+    assert verdict(reviews.send_where_no_signal_counts(body)) is DecisionVerdict.IMPOSSIBLE
+    reviews.room.clock.forward(1000)
+    assert verdict(reviews.pending()) is DecisionVerdict.APPLIED
 
 
 @pytest.mark.parametrize("sent", [(), ("approve",), ({"decision": "approve"},), ({}, {}), (None,)])
