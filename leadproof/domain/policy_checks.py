@@ -8,9 +8,10 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from leadproof.domain import policy_model
-from leadproof.domain.field_catalog import LIFECYCLE_STAGE, OWNER, PROTECTED, specs_for
+from leadproof.domain.errors import MalformedValue
+from leadproof.domain.field_catalog import CATALOG, CONSENT, LIFECYCLE_STAGE, OWNER, PROTECTED, specs_for
 from leadproof.domain.field_values import ValueRefused, usable_value
-from leadproof.domain.fields import FieldType
+from leadproof.domain.fields import FieldSpec, FieldType, normal
 from leadproof.domain.plan import ActionKind
 from leadproof.domain.policy import ActionPermission, Condition, Policy, RuleAction, Target
 from leadproof.domain.policy_conditions import Fault, condition_faults, fields_of_any_target
@@ -18,6 +19,9 @@ from leadproof.domain.references import referred
 
 _VERSION: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 _FIELD: Final = re.compile(r"[a-z][a-z0-9_]*")
+_LONGEST_NAME: Final = 100
+_OF_ONE_TYPE: Final = CONSENT | {OWNER, LIFECYCLE_STAGE}
+"""Built-in fields that are written by rules of their own, which go by the type."""
 _STAGE_MOVES: Final = frozenset({ActionKind.CLEAR_STAGE, ActionKind.SET_STAGE})
 
 
@@ -25,6 +29,10 @@ def consistency(policy: Policy) -> Iterator[Fault]:
     """Every fault of a policy in itself."""
     if not _VERSION.fullmatch(policy.version):
         yield Fault(("version",), "the version is made of letters, digits, dots, hyphens and underscores")
+    for section, names in (("queues", policy.queues), ("sources", policy.sources)):
+        for name in names:
+            if not 0 < len(name) <= _LONGEST_NAME:
+                yield Fault((section, name), f"a name has 1 to {_LONGEST_NAME} characters, this one has {len(name)}")
     if "default" not in policy.queues:
         yield Fault(("queues",), "a queue named 'default' is required")
     yield from _events(policy)
@@ -87,12 +95,21 @@ def _target(name: str, target: Target) -> Iterator[Fault]:
             yield Fault((*here, "fields", field), f"the field {field!r} is ours alone")
         elif not _FIELD.fullmatch(field):
             yield Fault((*here, "fields", field), f"the field name {field!r} is not lower_case_with_underscores")
+        yield from _declaration((*here, "fields", field, "spec"), field, declared.spec)
         same = [other for other, further in target.fields.items() if further.property == declared.property]
         if same[0] != field:
             yield Fault(
                 (*here, "fields", field, "property"),
                 f"the property {declared.property!r} already stands for {same[0]!r}",
             )
+
+
+def _declaration(here: tuple[str | int, ...], field: str, spec: FieldSpec) -> Iterator[Fault]:
+    """What would take a field out of the guard's sight: its values are judged by its type."""
+    if field in _OF_ONE_TYPE and spec.type is not CATALOG[field].type:
+        yield Fault((*here, "type"), f"the field {field!r} is always of the type {CATALOG[field].type}")
+    if spec.free and spec.type is not FieldType.TEXT:
+        yield Fault((*here, "free"), f"{field!r} is declared free, and only text is prose; its type is {spec.type}")
 
 
 def _vocabulary(policy: Policy) -> Iterator[Fault]:
@@ -102,16 +119,35 @@ def _vocabulary(policy: Policy) -> Iterator[Fault]:
                 yield Fault((section, target), f"the target {target!r} is not in this policy")
     for target, owners in policy.owners.items():
         for name, owner_id in owners.items():
+            for said in (name, owner_id):
+                yield from _as_compared(("owners", target, name), FieldSpec(type=FieldType.OWNER), said)
             if any(name == other_id and name != owner_id for other_id in owners.values()):
                 yield Fault(("owners", target, name), f"the owner name {name!r} is another owner's id")
     for target, stages in policy.stages.items():
+        for index, stage in enumerate(stages):
+            yield from _as_compared(("stages", target, index), CATALOG[LIFECYCLE_STAGE], stage)
         yield from _distinct(("stages", target), stages, "stage")
     for target, values in policy.values.items():
         known = specs_for(policy, target)
         for field, listed in values.items():
             if field not in known:
                 yield Fault(("values", target, field), f"the field {field!r} is unknown")
+                continue
+            for index, value in enumerate(listed):
+                yield from _as_compared(("values", target, field, index), known[field], value)
             yield from _distinct(("values", target, field), listed, "value")
+
+
+def _as_compared(here: tuple[str | int, ...], spec: FieldSpec, said: str) -> Iterator[Fault]:
+    """What is listed is compared with normal forms, so that another spelling would never be met."""
+    try:
+        form = normal(spec, said)
+    except MalformedValue:
+        yield Fault(here, f"{said!r} is no value of the type {spec.type}")
+        return
+    if form not in (said, [said]):
+        reads = "as empty" if form is None else f"as {form!r}"
+        yield Fault(here, f"{said!r} would never be met: a value of the type {spec.type} reads {reads}")
 
 
 def _permission(policy: Policy, position: int, permission: ActionPermission) -> Iterator[Fault]:

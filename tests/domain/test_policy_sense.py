@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from leadproof.domain.errors import PolicyRefused
+from leadproof.domain.fields import FieldType
 from leadproof.domain.policy_text import examine, parse_policy
 from tests.domain.samples import POLICY, changed, line_of
 
@@ -151,3 +152,59 @@ def test_names_that_nest_deeper_than_python_calls_are_a_fault_like_any_other() -
 )
 def test_what_is_needed_is_not_empty(old: str, new: str, says: str) -> None:
     assert says in refused(old, new).why
+
+
+FURTHER = 'second_owner = { property = "second_owner", spec = { type = "owner" } }'
+
+
+@pytest.mark.parametrize("kind", [one for one in FieldType if one is not FieldType.TEXT])
+def test_only_text_is_prose(kind: FieldType) -> None:
+    spec = f'x = {{ property = "x", spec = {{ type = "{kind}", free = true }} }}'
+    why = refused(FURTHER, f"{FURTHER}\n{spec}").why
+    assert why == f"'x' is declared free, and only text is prose; its type is {kind}"
+    accepted(FURTHER, f'{FURTHER}\nx = {{ property = "x", spec = {{ free = true }} }}')
+
+
+@pytest.mark.parametrize(
+    ("field", "kind"),
+    [("owner", "owner"), ("lifecycle_stage", "picklist"), ("email_opt_out", "boolean"), ("do_not_call", "boolean")],
+)
+def test_a_field_that_is_judged_by_its_type_keeps_it(field: str, kind: str) -> None:
+    of_text = f'{field} = {{ property = "mine", spec = {{ free = true }} }}'
+    assert refused(FURTHER, f"{FURTHER}\n{of_text}").why == f"the field {field!r} is always of the type {kind}"
+    accepted(FURTHER, f'{FURTHER}\n{field} = {{ property = "mine", spec = {{ type = "{kind}" }} }}')
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "why"),
+    [
+        ("picklist", " A", "' A' would never be met: a value of the type picklist reads as 'A'"),
+        ("picklist", "", "'' would never be met: a value of the type picklist reads as empty"),
+        ("number", "1.0", "'1.0' would never be met: a value of the type number reads as '1'"),
+        ("number", "many", "'many' is no value of the type number"),
+        ("boolean", "true", "'true' would never be met: a value of the type boolean reads as True"),
+        ("multi_picklist", "A;B", "'A;B' would never be met: a value of the type multi_picklist reads as ['A', 'B']"),
+        ("country", "Germany", "'Germany' would never be met: a value of the type country reads as 'DE'"),
+    ],
+)
+def test_a_listed_value_is_one_that_can_be_met(kind: str, value: str, why: str) -> None:
+    x = f'{FURTHER}\nx = {{ property = "x", spec = {{ type = "{kind}" }} }}\n\n[values.hubspot]\n'
+    text = POLICY.replace("[values.hubspot]\n", "")
+    with pytest.raises(PolicyRefused) as error:
+        parse_policy(text.replace(FURTHER, f'{x}x = ["{value}"]'))
+    assert (error.value.why, error.value.line) == (why, line_of(text, FURTHER) + 4)
+
+
+@pytest.mark.parametrize(("old", "new"), [('dana = "501"', 'dana = " 501"'), ('dana = "501"', '"dana " = "501"')])
+def test_an_owner_is_named_as_he_is_compared(old: str, new: str) -> None:
+    assert "would never be met" in refused(old, new).why
+
+
+@pytest.mark.parametrize("name", ["", "q" * 101])
+def test_a_name_can_be_shown_and_found(name: str) -> None:
+    why = refused("[queue.default]", f'[queue."{name}"]\n\n[queue.default]').why
+    assert why == f"a name has 1 to 100 characters, this one has {len(name)}"
+
+
+def accepted(old: str, new: str) -> None:
+    parse_policy(changed(old, new))

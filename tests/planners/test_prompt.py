@@ -50,9 +50,8 @@ def _either(schema: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 # -- the schema --------------------------------------------------------------------------------------------------------
-@pytest.mark.parametrize("free", ["true", "false"])
-def test_it_offers_no_field_that_holds_the_id_of_a_record(free: str) -> None:
-    spec = f'{{ type = "record_id", free = {free} }}'
+def test_it_offers_no_field_that_holds_the_id_of_a_record() -> None:
+    spec = '{ type = "record_id" }'
     two = CLAUDE_POLICY.replace(
         "[target.hubspot.fields]\n",
         f'[target.hubspot.fields]\nsalesforce_id = {{ property = "salesforce_lead_id", spec = {spec} }}\n',
