@@ -75,7 +75,7 @@ class ClaudePlanner:
         return plan, info.model_copy(update={"model": answered, "usage": _usage(message, stronger=stronger)})
 
     def check(self, policy: Policy) -> tuple[str, ...]:
-        """Ask Anthropic for the models of a policy, before anything is planned with them.
+        """Ask Anthropic for the models of a policy, before anything is planned with them; nobody else tells of any.
 
         Returns:
             One sentence for each thing that is not clear, or not right for ever.
@@ -84,8 +84,10 @@ class ClaudePlanner:
             ConfigurationRefused: the key is not accepted, or there is no such model any more.
         """
         claude, client = policy.claude, self.connect()
-        if claude is None or client.provider != "anthropic":
+        if claude is None:
             return ()
+        if client.provider != "anthropic":
+            return (f"whether Claude can plan is not known before it is first asked: {client.provider} was not asked",)
         models = dict([_model(claude, stronger=True), _model(claude, stronger=False)])
         return tuple(said for name, where in models.items() if (said := _checked(client, name, where)) is not None)
 

@@ -406,7 +406,8 @@ def test_bedrock_is_asked_with_its_key(server: Hostile, make: MakePlanner) -> No
     assert request.path == "/model/anthropic.claude-haiku-5-5/invoke"
     assert request.headers["authorization"] == f"Bearer {KEY}"
     assert set(request.json()) == {"anthropic_version", "max_tokens", "system", "messages", "output_config"}
-    assert planner.check(claude_policy()) == ()  # it has no list of models that could be asked
+    (said,) = planner.check(claude_policy())  # it has no list of models that could be asked
+    assert said == "whether Claude can plan is not known before it is first asked: bedrock was not asked"
 
 
 def test_vertex_is_asked_with_its_token(server: Hostile, make: MakePlanner) -> None:
