@@ -55,7 +55,7 @@ HUBSPOT: Final = System(
     },
     external_id=EXTERNAL_ID,
     marker=MARKER,
-    required={},
+    required=(),
     person="9002",
     owner="501",
     other_owner="502",

@@ -57,7 +57,7 @@ SALESFORCE: Final = System(
     },
     external_id=EXTERNAL_ID,
     marker=MARKER,
-    required={"company": "Acme"},
+    required=("company",),
     person="005xx000001Sv6BAAS",
     owner="005xx000001Sv6CAAS",
     other_owner="00Gxx000000Qu1BEAS",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import secrets
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
@@ -71,6 +72,7 @@ class Stage:
         self._policy: Policy = policy(system, base_age=base_age)
         self._people = itertools.count(1)
         self.email = self.address()
+        self.lead = self._somebody()
         for found_unlinked in ("review", "link"):
             ledger.load_policy(policy(system, found_unlinked, base_age))
 
@@ -79,9 +81,13 @@ class Stage:
         """An e-mail address that no other record has."""
         return f"{self.tenant}.{next(self._people)}@example.com"
 
+    def _somebody(self) -> dict[str, str]:
+        """What a record cannot do without, like no other record: rules for duplicates find what only resembles, too."""
+        return {name: f"{name} Reyes {secrets.token_hex(6)}" for name in ("last_name", *self.system.required)}
+
     def person(self, *, external_id: str | None = None, **fields: Any) -> str:
         """A record that a person made; its id."""
-        given = {EMAIL: self.email, "last_name": "Reyes", **self.system.required, **fields}
+        given = {EMAIL: self.email, **self._somebody(), **fields}
         linked = {} if external_id is None else {self.system.external_id: external_id}
         return self.hands.create({**self.system.raw(given), **linked})
 
@@ -126,7 +132,7 @@ class Stage:
     def create(self, found_unlinked: Unlinked = "review", **fields: Any) -> Mutation:
         """Plan a create for a lead that came from elsewhere; looked up, guarded and reserved."""
         self._policy = policy(self.system, found_unlinked, self._base_age)
-        given = {EMAIL: self.email, "last_name": "Reyes", **self.system.required, **self.qualified, **fields}
+        given = {EMAIL: self.email, **self.lead, **self.qualified, **fields}
         snapshot = self._snapshot(SOURCE, f"form-{next(self._people)}", given)
         event = self._event(snapshot)
         ref = RecordRef(

@@ -31,7 +31,7 @@ class System:
         kind: the same in the words of the sandbox's control plane.
         properties: our field name to the CRM's own.
         external_id, marker: the CRM's names of the two fields that are ours.
-        required: fields without which the CRM makes no record.
+        required: texts without which the CRM makes no record.
         person: a user of the CRM who is not us.
         owner, other_owner: active owners; there may be only one.
         inactive_owner: one who has left, where anybody has.
@@ -54,7 +54,7 @@ class System:
     properties: Mapping[str, str]
     external_id: str
     marker: str
-    required: Mapping[str, str]
+    required: tuple[str, ...]
     person: str
     owner: str
     other_owner: str | None

@@ -153,6 +153,15 @@ def leaves_nothing(real: Real, folder: Path, standing: str, said: list[str]) -> 
     assert not any(hidden in text for text in texts for hidden in (TOKEN, "@", "Somebody", "Reyes"))
 
 
+@pytest.mark.parametrize("setting", ["HUBSPOT_MARKER_PROPERTY", "SALESFORCE_EXTERNAL_ID_FIELD"])
+def test_an_account_without_our_fields_is_not_written_to(real: Real, tmp_path: Path, setting: str) -> None:
+    named = real if setting.startswith("HUBSPOT") else real._replace(name="salesforce", account="00Dxx0000001gPL")
+    status, said = run(named.environment | {f"LEADPROOF_{setting}": "not_made__c"}, tmp_path)
+    assert (status, len(said)) == (2, 1)
+    assert "leadproof doctor" in said[0]
+    assert named.writes() == []
+
+
 def test_the_cases_hold_on_a_real_account_and_nothing_is_left_of_them(each: Real, tmp_path: Path) -> None:
     standing = each.somebody()
     status, said = run(each.environment, tmp_path, clock=each.clock, only=[*CASES])
@@ -221,6 +230,26 @@ def test_a_run_that_is_interrupted_leaves_nothing(real: Real, tmp_path: Path) ->
     assert "2 records removed, 0 left" in said[0]
     assert real.there() == []
     assert "Incomplete" in next(tmp_path.glob("*.md")).read_text("utf-8")
+
+
+class InterruptedWhileWaiting(Skipping):
+    """Somebody presses Ctrl-C whenever there is something to wait for."""
+
+    def wait(self, seconds: float) -> None:
+        raise KeyboardInterrupt
+
+
+def test_a_run_that_is_interrupted_while_it_cleans_up_lists_the_rest(real: Real, tmp_path: Path) -> None:
+    def two(stage: Stage) -> None:
+        for _ in range(2):
+            stage.person(email=stage.address())
+
+    real.control.fault("rate_limit", "contacts.archive")
+    clock = InterruptedWhileWaiting(real.control.advance)
+    status, said = run(real.environment, tmp_path, clock=clock, cases={"two": Case(two, False)}, only=["two"])
+    assert status == 1
+    assert [line.rpartition(": ")[2] for line in said[2:]] == ["interrupted again"] * 2
+    assert [line.split(": ")[1] for line in said[2:]] == real.there()
 
 
 def test_a_record_whose_making_was_not_answered_is_removed(real: Real, tmp_path: Path) -> None:

@@ -67,7 +67,7 @@ def a_record_that_a_person_made_meanwhile_is_never_doubled(stage: Stage) -> None
 @case()
 def a_record_that_a_person_made_meanwhile_just_as_intended_is_not_ours(stage: Stage) -> None:
     stage.create()
-    stage.record_id = stage.person(**stage.qualified)
+    stage.record_id = stage.person(**stage.lead, **stage.qualified)
     stage.run()
     reason = Reason.CHANGED_BEFORE_WRITE
     proves(stage, Status.DIVERGENT, reason, answers=(_NOT_SENT,), effects=0, differs=False)

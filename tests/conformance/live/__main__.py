@@ -16,7 +16,7 @@ from leadproof.settings import load
 from tests.conformance.cases import CASES, Case
 from tests.conformance.clocks import Real, Waiting
 from tests.conformance.live.consent import VARIABLE, named_accounts
-from tests.conformance.live.report import Report, SystemReport
+from tests.conformance.live.report import Report
 from tests.conformance.live.running import KINDS, lines, new_run, open_accounts, play
 
 FOLDER: Final = Path(".leadproof") / "live"
@@ -55,17 +55,14 @@ def run(
         return not only or any(name.startswith(beginning) for beginning in only)
 
     try:
-        for account, kind in accounts:
-            found = SystemReport(account.name, account.title, account.opened().account, kind)
+        for ready in accounts:
             chosen = {name: case for name, case in cases.items() if wanted(name)}
-            play(report, settings, account, found, time, cases=chosen, wanted=wanted)
+            play(report, settings, ready, time, cases=chosen, wanted=wanted)
     except KeyboardInterrupt:
         report.interrupted, status = True, 130
-    except ConfigurationRefused as refused:
-        return 2, [str(refused)]
     finally:
-        for account, _ in accounts:
-            account.close()
+        for ready in accounts:
+            ready.account.close()
     paths = report.save(folder)
     if status == 0 and any(system.failed for system in report.systems):
         status = 1

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
@@ -208,30 +208,36 @@ class Account(ABC):
 
     # -- afterwards --------------------------------------------------------------------------------------------------
     def remove_all(self) -> Removal:
-        """Remove every record of this run that is still there; a second Ctrl-C ends it, and the rest is listed."""
-        left: list[str] = []
+        """Remove every record of this run that is still there; a further Ctrl-C ends it, and the rest is listed."""
         external_id, address = self._names()
-        wanted = dict.fromkeys(self.journal.ids)
-        for name, values in ((external_id, self.journal.external_ids), (address, self.journal.addresses)):
-            for value in values:
+        waiting: list[tuple[str | None, str]] = [(None, one) for one in self.journal.ids]
+        waiting += [(external_id, one) for one in self.journal.external_ids]
+        waiting += [(address, one) for one in self.journal.addresses]
+        removed: dict[str, None] = {}
+        left: list[str] = []
+        try:
+            while waiting:
+                name, value = waiting[0]
+                what = value if name is None else f"whatever has the {name} {_shown(value)}"
                 try:
-                    wanted |= dict.fromkeys(self._ids_by(name, value))
+                    found = (value,) if name is None else self._ids_by(name, value)
+                    left += self._remove(dict.fromkeys(found), removed)
                 except (Unexpected, httpx.HTTPError) as error:
-                    left.append(f"whatever has the {name} {value}: it could not be looked for ({type(error).__name__})")
-        removed = 0
-        for record_id in wanted:
-            try:
-                why = self._removed(record_id)
-            except KeyboardInterrupt:
-                left.append(f"{record_id} and whatever comes after it: interrupted again")
-                break
-            except (Unexpected, httpx.HTTPError) as error:
-                why = type(error).__name__
+                    left.append(f"{what}: {type(error).__name__}")
+                waiting.pop(0)
+        except KeyboardInterrupt:
+            left += [f"{_shown(value)}: interrupted again" for _, value in waiting]
+        return Removal(len(removed), tuple(left))
+
+    def _remove(self, record_ids: Iterable[str], removed: dict[str, None]) -> Iterator[str]:
+        for record_id in record_ids:
+            if record_id in removed:
+                continue
+            why = self._removed(record_id)
             if why is None:
-                removed += 1
+                removed[record_id] = None
             else:
-                left.append(f"{record_id}: {why}")
-        return Removal(removed, tuple(left))
+                yield f"{record_id}: {why}"
 
     def _removed(self, record_id: str) -> str | None:
         """Delete a record that is there; what stands in the way, if anything does."""
@@ -244,6 +250,11 @@ class Account(ABC):
 
     def close(self) -> None:
         self._http.close()
+
+
+def _shown(value: str) -> str:
+    """A trace of a record of ours, without an address in it."""
+    return value.replace("@", " at ")
 
 
 def _parsed(answer: httpx.Response) -> Any:

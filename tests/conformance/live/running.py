@@ -20,7 +20,7 @@ from tests.conformance.cases import Case
 from tests.conformance.clocks import Waiting
 from tests.conformance.hands import NotHere
 from tests.conformance.live import hubspot, salesforce
-from tests.conformance.live.accounts import Account, Unexpected
+from tests.conformance.live.accounts import Account, Opened, Unexpected
 from tests.conformance.live.behaviours import Behaviour, behaviour_of, behaviours
 from tests.conformance.live.checks import Checks, Probe, Verdict
 from tests.conformance.live.consent import check_account
@@ -66,22 +66,30 @@ _NO_PROBE: Final = "no probe is written for it"
 _NOT_ASKED: Final = "it was not asked for"
 
 
-def open_accounts(settings: Settings, named: dict[str, str], clock: Waiting, run: str) -> list[tuple[Account, str]]:
-    """The named accounts, each with its kind, once their credentials were seen to open them; nothing is written.
+class Ready(NamedTuple):
+    """An account that may be written to, and what it is like."""
+
+    account: Account
+    opened: Opened
+    system: System
+
+
+def open_accounts(settings: Settings, named: dict[str, str], clock: Waiting, run: str) -> list[Ready]:
+    """The named accounts, once their credentials were seen to open them; nothing is written.
 
     Raises:
         ConfigurationRefused: credentials are missing, are refused, or open another account.
     """
-    opened: list[tuple[Account, str]] = []
+    ready: list[Ready] = []
     with ExitStack() as refused:
         for name, expected in named.items():
             account = KINDS[name].open(settings, clock, run=run)
             refused.callback(account.close)
             found = account.opened()
             check_account(account.title, expected, found.account)
-            opened.append((account, found.kind))
+            ready.append(Ready(account, found, account.system()))
         refused.pop_all()
-    return opened
+    return ready
 
 
 def new_run() -> str:
@@ -92,8 +100,7 @@ def new_run() -> str:
 def play(
     report: Report,
     settings: Settings,
-    account: Account,
-    found: SystemReport,
+    ready: Ready,
     clock: Waiting,
     *,
     cases: Mapping[str, Case],
@@ -104,9 +111,10 @@ def play(
     Args:
         wanted: whether a behaviour is to be tried, by the beginning of its row.
     """
+    account, opened, system = ready
+    found = SystemReport(account.name, account.title, opened.account, opened.kind)
     report.systems.append(found)
     try:
-        system = account.system()
         if cases:
             _cases(report.run, settings, account, system, found, clock, cases)
         _behaviours(account, system.name, found, wanted)

@@ -42,6 +42,10 @@ class HubSpotAccount(Account):
         return Opened(str(answer.body["portalId"]), str(answer.body.get("accountType", "unknown")))
 
     def system(self) -> System:
+        for name in (self.external_id, self.marker):
+            ours = self.ask("GET", f"/crm/v3/properties/contacts/{name}")
+            if ours.status != httpx.codes.OK or (name == self.external_id and not ours.body.get("hasUniqueValue")):
+                raise ConfigurationRefused(f"HubSpot's property {name} is not as it has to be: ask `leadproof doctor`")
         active, left = (self._owners(archived=archived) for archived in ("false", "true"))
         definition = self.ask("GET", "/crm/v3/properties/contacts/hs_lead_status")
         options = [option["value"] for option in (definition.body or {}).get("options", ()) if not option.get("hidden")]

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
+import secrets
 from typing import Any, Final
 
 from tests.conformance.live.accounts import Raw
 from tests.conformance.live.checks import Probes
-from tests.conformance.live.salesforce.account import SalesforceAccount, equal
+from tests.conformance.live.salesforce.account import AS_WE_ARE, SalesforceAccount, equal
 
 PROBES: Final[Probes[SalesforceAccount]] = Probes()
 
 NOBODY: Final = "00Qxx0000zzzzzzEAA"
-_OURS: Final = {"Sforce-Auto-Assign": "FALSE"}
 
 
 def given(account: SalesforceAccount, **fields: Any) -> dict[str, Any]:
     """The fields of a lead of this run."""
-    return {"LastName": "Reyes", "Company": "Acme", "Email": account.address(), **fields}
+    somebody = {name: f"{name} Reyes {secrets.token_hex(6)}" for name in ("LastName", "Company")}
+    return {**somebody, "Email": account.address(), **fields}
 
 
 def new(account: SalesforceAccount, **fields: Any) -> str:
@@ -28,7 +29,7 @@ def patch(
     account: SalesforceAccount, record_id: str, fields: dict[str, Any], headers: dict[str, str] | None = None
 ) -> Raw:
     """Update one lead."""
-    return account.ask("PATCH", f"{account.leads}/{record_id}", fields, headers={**_OURS, **(headers or {})})
+    return account.ask("PATCH", f"{account.leads}/{record_id}", fields, headers={**AS_WE_ARE, **(headers or {})})
 
 
 def upsert(
@@ -42,7 +43,7 @@ def upsert(
     """An upsert by our external id."""
     account.journal.external_ids[key] = None
     path = f"{account.leads}/{account.external_id}/{key}{'?updateOnly=true' if update_only else ''}"
-    return account.ask("PATCH", path, fields, headers={**_OURS, **(headers or {})})
+    return account.ask("PATCH", path, fields, headers={**AS_WE_ARE, **(headers or {})})
 
 
 def code(answer: Raw) -> str:
