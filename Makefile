@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test check bench live
+.PHONY: demo test check bench soak live
 
 demo: .venv/ready  ## the main job end to end on embedded parts
 	$(BIN)/leadproof demo $(DEMO_ARGS)
@@ -16,6 +16,9 @@ check: .venv/ready-dev  ## style, types and which way imports run
 
 bench: .venv/ready-dev  ## writes bench/RESULTS.md
 	$(BIN)/python -m bench
+
+soak: .venv/ready-dev  ## many leads, every fault, processes killed: five minutes; SOAK_ARGS='--seed 7 --leads 60'
+	$(BIN)/python -m soak $(SOAK_ARGS)
 
 live: .venv/ready-dev  ## the cases on real test accounts that LEADPROOF_LIVE names; docs/live.md
 	$(BIN)/python -m tests.conformance.live $(LIVE_ARGS)
