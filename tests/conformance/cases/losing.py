@@ -46,6 +46,22 @@ def a_write_that_is_applied_long_after_its_connection_broke(stage: Stage, plan: 
 
 
 @both(faults=True)
+def a_write_that_is_applied_later_than_any_lag_is_the_same_effect(stage: Stage, plan: Planning) -> None:
+    plan()
+    stage.fails("apply_later", args={"seconds": 1000})
+    stage.run()
+    proves(stage, Status.OBSERVED, answers=(_UNCERTAIN, _ACCEPTED), effects=1)
+    before = stage.hands.records()
+    stage.clock.wait(1000)
+    sent = stage.hands.sent()
+    assert sent is not None
+    assert [one.applied for one in sent] == [True, True]
+    assert [(one.record_id, one.marks) for one in stage.hands.records()] == [
+        (one.record_id, one.marks) for one in before
+    ]
+
+
+@both(faults=True)
 def a_page_of_html_in_place_of_an_answer(stage: Stage, plan: Planning) -> None:
     plan()
     stage.fails("garbage_after_apply")
