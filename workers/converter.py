@@ -11,7 +11,11 @@ from temporalio.api.common.v1 import Payload
 from temporalio.contrib.pydantic import PydanticPayloadConverter, pydantic_data_converter
 
 UNREADABLE = "unreadable:"
-"""What stands, with the payload's SHA-256 behind it, where a payload without a declared type cannot be read."""
+"""What stands, with the payload's SHA-256 behind it, where a payload without a declared type cannot be used."""
+
+LARGEST = 256 * 1024
+"""Bytes that are taken without a declared type, of all payloads together: the longest decision has some ten thousand,
+and what is handed to a step may have 2 MiB, in a spelling of ours that can be four times as long."""
 
 
 class UnreadablePayload(Exception):
@@ -24,6 +28,8 @@ class LeadsPayloadConverter(PydanticPayloadConverter):
 
     def from_payloads(self, payloads: Sequence[Payload], type_hints: list[type] | None = None) -> list[Any]:
         if not type_hints:
+            if sum(payload.ByteSize() for payload in payloads) > LARGEST:
+                return [_unreadable(*payloads)]
             return [self._read(payload) for payload in payloads]
         try:
             return super().from_payloads(payloads, type_hints)
@@ -32,10 +38,17 @@ class LeadsPayloadConverter(PydanticPayloadConverter):
         raise UnreadablePayload(f"a payload cannot be read as {names}")
 
     def _read(self, payload: Payload) -> Any:
+        """A value that can be handed on to a step: one that could not would stop the run for good."""
         try:
-            return super().from_payloads([payload])[0]
-        except Exception:  # a stranger may send whatever a decoder can fail on
-            return UNREADABLE + hashlib.sha256(payload.data).hexdigest()
+            value = super().from_payloads([payload])[0]
+            self.to_payloads([[value]])  # within a list, as JSON: by itself it goes as it came
+        except Exception:  # a stranger may send whatever a decoder or an encoder can fail on
+            return _unreadable(payload)
+        return value
+
+
+def _unreadable(*payloads: Payload) -> str:
+    return UNREADABLE + hashlib.sha256(b"".join(payload.data for payload in payloads)).hexdigest()
 
 
 leads_data_converter = replace(pydantic_data_converter, payload_converter_class=LeadsPayloadConverter)

@@ -37,14 +37,15 @@ def _approval(item: ReviewItem, **more: Any) -> dict[str, Any]:
     return {"review_id": item.review_id, "version": item.version, "decision": "approve", "reason": "a test"} | more
 
 
-async def _signal(house: House, key: str, data: bytes, *, identity: str) -> None:
+async def _signal(house: House, key: str, data: bytes, *, identity: str, **metadata: bytes) -> None:
     """A signal whose one input is exactly these bytes, as any program can send it."""
+    described = {"encoding": b"json/plain"} | metadata
     await house.client.workflow_service.signal_workflow_execution(
         SignalWorkflowExecutionRequest(
             namespace=house.client.namespace,
             workflow_execution=WorkflowExecution(workflow_id=house.handle(key).id),
             signal_name=SIGNAL_DECIDE,
-            input=Payloads(payloads=[Payload(metadata={"encoding": b"json/plain"}, data=data)]),
+            input=Payloads(payloads=[Payload(metadata=described, data=data)]),
             identity=identity,
         )
     )
@@ -80,6 +81,27 @@ async def test_a_signal_that_cannot_be_read_is_kept_under_its_sender_and_moves_n
     assert "muster" not in caplog.text
 
 
+@pytest.mark.parametrize(
+    ("metadata", "data"),
+    [
+        ({"encoding": b"binary/plain"}, b"\xff\xfe"),
+        ({"encoding": b"json/protobuf", "messageType": b"temporal.api.common.v1.WorkflowType"}, b"{}"),
+        ({"encoding": b"json/plain"}, b'"' + b"x" * 2_097_000 + b'"'),
+    ],
+    ids=["bytes", "message", "large"],
+)
+async def test_a_signal_that_no_step_could_be_handed_stops_nobody(
+    house: House, metadata: dict[str, bytes], data: bytes
+) -> None:
+    record_id, key, item = await _asked(house)
+    await _signal(house, key, data, identity="alice@corp.example", **metadata)
+    await eventually(lambda: _decisions(house, key) or None)
+    assert _decisions(house, key) == [("temporal:alice@corp.example", DecisionVerdict.MALFORMED)]
+    assert (await house.decide(item.review_id, "approve")).status_code == 200
+    await house.outcome(key, Outcome.DONE)
+    assert len(house.writes(record_id)) == 1
+
+
 async def test_an_update_that_cannot_be_read_is_refused_without_repeating_it(house: House) -> None:
     _, key, item = await _asked(house)
     raw = RawValue(Payload(metadata={"encoding": b"json/plain"}, data=SURROGATE))
@@ -92,11 +114,16 @@ async def test_an_update_that_cannot_be_read_is_refused_without_repeating_it(hou
 async def test_a_record_that_is_said_to_be_free_wakes_only_who_waits_for_it(house: House) -> None:
     record_id, key, item = await _asked(house)
     await house.handle(key).signal(SIGNAL_RECORD_FREE)
-    status = await house.handle(key).query("status")
-    assert status["outcome"] == Outcome.REVIEW
+    await eventually_answered(lambda: _in_review(house, key))
     assert (await house.decide(item.review_id, "approve")).status_code == 200
     await house.outcome(key, Outcome.DONE)
     assert len(house.writes(record_id)) == 1
+
+
+async def _in_review(house: House, key: str) -> bool:
+    """Whether the run answers and knows of its question, as the ledger does a moment before."""
+    status = await house.handle(key).query("status")
+    return bool(status["outcome"] == Outcome.REVIEW)
 
 
 async def test_a_reset_run_that_was_sent_decisions_before_goes_on(house: House) -> None:
