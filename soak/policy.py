@@ -6,6 +6,7 @@ from console.embedded_policy import policy_text
 from soak.fault_decks import CALL_SECONDS
 
 CONNECT_SECONDS, APPLY_LAG_SECONDS, MARGIN_SECONDS = 0.5, 1.5, 0.2
+BASE_AGE_SECONDS = 10.0
 QUIESCENCE_SECONDS = CONNECT_SECONDS + APPLY_LAG_SECONDS + MARGIN_SECONDS
 
 _SHORTER = {
@@ -17,6 +18,7 @@ _SHORTER = {
     "clock_margin_seconds = 1": f"clock_margin_seconds = {MARGIN_SECONDS}",
     "observation_window_seconds = 20": "observation_window_seconds = 8",
     "read_spacing_seconds = 0.5": "read_spacing_seconds = 0.2",
+    "base_age_seconds = 10": f"base_age_seconds = {BASE_AGE_SECONDS:g}",
     "patience_seconds = 60": "patience_seconds = 10",
     "probe_seconds = 2": "probe_seconds = 0.5",
 }

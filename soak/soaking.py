@@ -11,12 +11,12 @@ from datetime import UTC, datetime, timedelta
 import httpx
 
 from soak import ledger, policy, verdict, witness
+from soak.evidence import Evidence, Wrong
 from soak.ledger import Ledger
 from soak.reviewer import Reviewer
 from soak.schedule import Schedule
 from soak.source import Source
 from soak.stack import Stack
-from soak.verdict import Evidence, Wrong
 
 _LOOK_SECONDS = 1.0
 _MOST_NAMED = 20

@@ -9,11 +9,12 @@ from typing import Any
 
 import pytest
 
+from soak.evidence import Evidence
 from soak.ledger import Ledger, stirring
 from soak.reviewer import Decision
 from soak.schedule import Schedule, ScheduledLead
 from soak.source import Told
-from soak.verdict import Evidence, wrongs
+from soak.verdict import wrongs
 from soak.witness import Record, Version, Witness, Write
 
 KEY, EVENT, RECORD = "a" * 64, "e" * 64, "101"
@@ -51,6 +52,7 @@ def an_attempt(**changes: Any) -> dict[str, Any]:
     return {
         "mutation_key": KEY,
         "number": 1,
+        "started_at": "2026-11-30 12:00:01.900000",
         "send_before": "2026-11-30 12:00:04.000000",
         "ended_at": "2026-11-30 12:00:02.100000",
         "outcome": "accepted",
@@ -154,6 +156,13 @@ WRONG: dict[str, tuple[Callable[[], Evidence], str]] = {
         lambda: evidence(record=a_record((1, "connected", "CRM_UI"), (2, "new", "INTEGRATION"))),
         "replaced lead_status of CRM_UI",
     ),
+    "an edit that the check should have seen": (
+        lambda: evidence(
+            record=a_record((1, "connected", "CRM_UI"), (2, "new", "INTEGRATION")),
+            items=(an_item("overwrote_unseen_edit"),),
+        ),
+        "which stood there at the check before the write",
+    ),
     "a write that no mutation stands for": (
         lambda: evidence(writes=(a_write(), a_write(marker="c" * 64))),
         "names no mutation of the ledger",
@@ -203,8 +212,10 @@ WRONG: dict[str, tuple[Callable[[], Evidence], str]] = {
         "the history shows none",
     ),
     "removed, and there": (
-        lambda: evidence(mutation=a_mutation(status="divergent", reason="removed")),
-        "is said to be removed",
+        lambda: evidence(
+            mutation=a_mutation(status="divergent", reason="removed"), items=(an_item("removed"),), writes=()
+        ),
+        "was said to be removed",
     ),
     "left under way": (lambda: evidence(mutation=a_mutation(status="submitted")), "nothing goes on"),
     "two records of one lead": (
@@ -233,7 +244,7 @@ def test_what_must_not_be_is_named_with_its_lead(name: str) -> None:
 def test_an_edit_that_a_person_was_told_of_is_not_lost() -> None:
     told = evidence(
         mutation=a_mutation(status="divergent", reason="overwrote_unseen_edit"),
-        record=a_record((1, "connected", "CRM_UI"), (2, "new", "INTEGRATION")),
+        record=a_record((1.95, "connected", "CRM_UI"), (2, "new", "INTEGRATION")),
         items=(an_item("overwrote_unseen_edit", state="open"),),
         outcome="review",
     )
