@@ -41,7 +41,7 @@ read_spacing_seconds = 2
 base_age_seconds = {base_age}
 max_attempts = 3
 patience_seconds = 240
-probe_seconds = 30
+probe_seconds = 60
 found_unlinked = "{found_unlinked}"
 
 [owners.{name}]
