@@ -38,9 +38,8 @@ from temporalio.api.workflowservice.v1 import (
     UpdateNamespaceRequest,
 )
 from temporalio.client import Client
-from temporalio.common import WorkerDeploymentVersion
 from temporalio.testing import WorkflowEnvironment
-from temporalio.worker import Worker, WorkerDeploymentConfig
+from temporalio.worker import Worker
 
 from console.temporal_server import RETENTION
 from leadproof.domain.policy_text import parse_policy
@@ -48,14 +47,10 @@ from leadproof.settings import load
 from tests.sandbox.control import Control
 from tests.support.composed import ROOT, Composed, Service, dotenv
 from tests.support.rehearsed import SECONDS, Rehearsal, paths
+from workers.lifecycle import READY, UNVERSIONED
 from workflows.contract import SEARCH_ATTRIBUTES, queue_of
 
 pytestmark = [pytest.mark.postgres, pytest.mark.timeout(180)]  # four processes at once on a machine that may be busy
-
-UNVERSIONED = WorkerDeploymentConfig(
-    version=WorkerDeploymentVersion(deployment_name="polls", build_id="unversioned"), use_worker_versioning=False
-)
-"""Without it the SDK hashes every loaded module (measured)."""
 
 NEITHER = {"postgres", "temporal-schema", "temporal", "temporal-ui"}
 """Programs of other images that are not here: the fixtures take their places."""
@@ -151,6 +146,7 @@ def test_the_demonstration_comes_up_in_order_and_carries_a_lead_through(
             if service.name not in NEITHER:
                 (rehearsal.once if service.one_shot else rehearsal.start)(service)
     assert set(rehearsal.running) == {"sandbox", "demo-starter", "demo-worker"}
+    eventually(lambda: READY in rehearsal.log_of("demo-worker"), "the worker says that it is ready")
     eventually(lambda: rehearsal.healthy(services["demo-worker"]), "the worker is healthy")
 
     with httpx.Client(base_url=f"http://127.0.0.1:{sandbox_port}", trust_env=False, timeout=10) as browser:

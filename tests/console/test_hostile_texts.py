@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 from console.cli import app
 from leadproof.domain.steps import Arrival
-from tests.console.commands import run
+from tests.console.commands import run_here
 from tests.support.ledgers import HandClock, a_lead_event, a_mutation, a_plan, sqlite_ledger
 
 COMPANY = "Ac\x1b]0;pwn\x07me\nrow  two"
@@ -36,5 +36,5 @@ def test_commands_show_controls_and_programs_get_them_unchanged(tmp_path: Path) 
 
 
 def test_a_refusal_shows_the_controls_of_what_was_typed(tmp_path: Path) -> None:
-    ended = run("replay", "x\n\x1b[8m.json", cwd=tmp_path)
+    ended = run_here("replay", "x\n\x1b[8m.json", cwd=tmp_path)
     assert (ended.returncode, ended.stderr) == (2, "leadproof: there is no file x\\n\\x1b[8m.json\n")

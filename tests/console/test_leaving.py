@@ -2,7 +2,9 @@ import errno
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from subprocess import CompletedProcess
 
 import pytest
 from temporalio.service import RPCError, RPCStatusCode
@@ -19,7 +21,7 @@ from leadproof.domain.errors import (
     PolicyRefused,
 )
 from starter.start import TemporalUnavailable
-from tests.console.commands import environment, run
+from tests.console.commands import environment, run, run_here
 
 
 @pytest.mark.parametrize(
@@ -85,13 +87,21 @@ def test_an_error_that_names_nothing_keeps_its_traceback(error: Exception) -> No
 
 
 @pytest.mark.parametrize(
-    ("command", "name", "value", "says"),
+    ("run", "command", "name", "value", "says"),
     [
-        ("worker", "SWEEP_SECONDS", "1e12", "these settings are wrong: LEADPROOF_SWEEP_SECONDS: "),
-        ("starter", "LEDGER_URL", "sqlite:///../leaving.env", "the file that LEADPROOF_LEDGER_URL names is no SQLite"),
+        (run_here, "worker", "SWEEP_SECONDS", "1e12", "these settings are wrong: LEADPROOF_SWEEP_SECONDS: "),
+        (
+            run,
+            "starter",
+            "LEDGER_URL",
+            "sqlite:///../leaving.env",
+            "the file that LEADPROOF_LEDGER_URL names is no SQLite",
+        ),
     ],
 )
-def test_a_mistake_in_a_setting_is_one_sentence(tmp_path: Path, command: str, name: str, value: str, says: str) -> None:
+def test_a_mistake_in_a_setting_is_one_sentence(
+    tmp_path: Path, run: Callable[..., CompletedProcess[str]], command: str, name: str, value: str, says: str
+) -> None:
     (tmp_path / "leaving.env").write_text("LEADPROOF_TENANT=acme\n" * 100)
     folder = tmp_path / "here"
     folder.mkdir()

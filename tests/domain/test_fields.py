@@ -5,14 +5,12 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from leadproof.domain.errors import MalformedValue
 from leadproof.domain.fields import FieldSpec, FieldType, canonical, normal
-
-QUICK = settings(deadline=None, max_examples=100)
 
 
 @pytest.mark.parametrize(
@@ -178,7 +176,6 @@ SPECS = st.builds(
 )
 
 
-@QUICK
 @given(SPECS, VALUES)
 @example(FieldSpec(type=FieldType.MULTI_PICKLIST), "a\u037eb")
 @example(FieldSpec(type=FieldType.EMAIL), "x@a\u2003")

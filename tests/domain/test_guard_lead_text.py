@@ -170,7 +170,6 @@ def talked_into(**fields: Any) -> Case:
     return Case(Plan(summary="s", actions=(action,)), lead, {"email": "ana@lead.example", "utm_source": "ads"})
 
 
-@settings(deadline=None, max_examples=80)
 @given(cases())
 @example(talked_into(owner="dana", email="admin@evil.example"))
 @example(talked_into(lead_status="VIP"))

@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from leadproof.domain import keys
@@ -15,8 +15,6 @@ from leadproof.domain.errors import MalformedKey, MalformedValue
 from leadproof.domain.fields import FieldSpec, FieldType
 from leadproof.domain.plan import ActionKind, TargetObject
 from leadproof.domain.references import reference
-
-QUICK = settings(deadline=None, max_examples=80)
 
 # ["lead-event/1","acme","prod","hubspot","123","contact.creation",null]
 EVENT_ONCE_PER_RECORD = "170922ddb417ed4ef7e8d0c22c11fffaa66efeeef68a2adc560b1ad2ade9ae4d"
@@ -154,7 +152,6 @@ PARTS = st.text(
 INGREDIENTS = st.tuples(PARTS, PARTS, PARTS, PARTS, PARTS, st.none() | PARTS)
 
 
-@QUICK
 @given(INGREDIENTS, INGREDIENTS)
 def test_event_keys_are_equal_only_for_equal_ingredients(one: tuple[Any, ...], other: tuple[Any, ...]) -> None:
     names = (*EVENT, "occurrence")
@@ -164,7 +161,6 @@ def test_event_keys_are_equal_only_for_equal_ingredients(one: tuple[Any, ...], o
     assert (first == second) is (one == other)
 
 
-@QUICK
 @given(INGREDIENTS, st.integers(0, 4))
 def test_moving_a_boundary_between_parts_makes_another_key(parts: tuple[Any, ...], at: int) -> None:
     names = (*EVENT, "occurrence")
@@ -186,13 +182,11 @@ def test_kinds_of_keys_never_meet() -> None:
     assert keys.review_id("a", 1) != keys.digest(["derived/1", "a", "1"])
 
 
-@QUICK
 @given(st.text(st.characters(exclude_categories=["Cs"])), st.text(st.characters(exclude_categories=["Cs"])))
 def test_a_paraphrase_moves_no_fingerprint(one: str, other: str) -> None:
     assert keys.fingerprint({**STATE, "message": one}, SPECS) == keys.fingerprint({**STATE, "message": other}, SPECS)
 
 
-@QUICK
 @given(st.permutations(["a", "b", "c", "d"]), st.permutations(sorted(STATE)))
 def test_order_moves_no_fingerprint(roles: list[str], names: list[str]) -> None:
     sorted_roles = {**STATE, "roles": ["a", "b", "c", "d"]}
@@ -201,7 +195,6 @@ def test_order_moves_no_fingerprint(roles: list[str], names: list[str]) -> None:
     assert keys.fingerprint(shuffled, SPECS) == keys.fingerprint(sorted_roles, SPECS)
 
 
-@QUICK
 @given(st.decimals(min_value=-(10**12), max_value=10**12, places=2))
 def test_the_spelling_of_a_number_moves_no_fingerprint(amount: Decimal) -> None:
     spellings: list[Any] = [amount, str(amount), f"{amount}000", f"{amount.normalize():E}", f"  {amount} "]

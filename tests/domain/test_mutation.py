@@ -3,7 +3,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from leadproof.domain.errors import IllegalTransition
@@ -59,7 +59,6 @@ def test_a_move_that_the_table_does_not_know_is_refused() -> None:
 STEPS = st.lists(st.tuples(st.sampled_from(Status), st.none() | st.sampled_from(Reason)), max_size=30)
 
 
-@settings(deadline=None, max_examples=60)
 @given(STEPS)
 def test_no_sequence_of_legal_moves_leaves_a_final_status(steps: list[tuple[Status, Reason | None]]) -> None:
     status, ended = Status.RESERVED, None

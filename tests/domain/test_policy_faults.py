@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from leadproof.domain.errors import PolicyRefused
@@ -123,7 +123,6 @@ LINES = POLICY.splitlines()
 INSTEAD = ["", "x = 1", "[x]", "name = true", "fields = 3", "when = []", "scopes = [1]", 'queue = "x"', "[[rules]]"]
 
 
-@settings(deadline=None, max_examples=80)
 @given(st.dictionaries(st.integers(0, len(LINES) - 1), st.sampled_from(INSTEAD), max_size=4))
 def test_the_first_of_all_faults_is_the_one_that_is_refused(instead: dict[int, str]) -> None:
     text = "\n".join(instead.get(at, line) for at, line in enumerate(LINES))

@@ -5,7 +5,7 @@ import hashlib
 from datetime import UTC, datetime
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from leadproof.domain.errors import PolicyRefused
@@ -194,7 +194,6 @@ def test_stages_and_owners_are_needed_where_they_may_be_set() -> None:
 LINES = POLICY.splitlines()
 
 
-@settings(deadline=None, max_examples=60)
 @given(
     st.integers(0, len(LINES) - 1),
     st.sampled_from(["", "x = 1", "[x]", "[[x]]", "]", '"', "name = true", "fields = 3", "when = []", "scopes = [1]"]),

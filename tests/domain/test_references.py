@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from leadproof.domain.guard import guard
@@ -164,7 +164,6 @@ VALUES = st.recursive(
 )
 
 
-@settings(deadline=None, max_examples=100)
 @given(VALUES)
 def test_only_one_form_is_a_reference(value: object) -> None:
     to = referred(value)

@@ -4,7 +4,7 @@ import hashlib
 from typing import Any
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from leadproof.domain.errors import MalformedDecision
@@ -107,7 +107,6 @@ def _endless() -> dict[str, Any]:
     return body
 
 
-@settings(deadline=None, max_examples=80)
 @given(st.lists(JSON | OBJECTS | NEARLY | NEARLY.map(lambda more: {**SENT, **more}), min_size=1, max_size=2))
 @example([_endless()])
 @example([{**SENT, "decision_id": _endless()}])

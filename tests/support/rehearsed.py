@@ -51,7 +51,7 @@ class Rehearsal:
 
     def start(self, service: Service) -> None:
         placed = self.placed(service)
-        with (self._folder / f"{service.name}.log").open("wb") as log:
+        with self._log(service.name).open("wb") as log:
             self.running[service.name] = subprocess.Popen(
                 self._command(placed),
                 env=self._environment(placed),
@@ -60,10 +60,17 @@ class Rehearsal:
                 stderr=subprocess.STDOUT,
             )
 
+    def log_of(self, name: str) -> str:
+        """What a service that was started has said."""
+        return self._log(name).read_text()
+
+    def _log(self, name: str) -> Path:
+        return self._folder / f"{name}.log"
+
     def healthy(self, service: Service) -> bool:
         """What the health check of a service that runs says."""
         status = self.running[service.name].poll()
-        assert status is None, f"{service.name}: {(self._folder / f'{service.name}.log').read_text()}"
+        assert status is None, f"{service.name}: {self.log_of(service.name)}"
         return self.probed(service)
 
     def probed(self, service: Service) -> bool:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import os
+import runpy
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -12,11 +13,14 @@ from temporalio.testing import WorkflowEnvironment
 
 from leadproof.domain.errors import ConfigurationRefused
 from leadproof.ledger.schema import upgrade
+from tests.console.commands import environment, run_here
 from tests.workers.clinic import Clinic
 from tests.workers.salesforce_clinic import SalesforceClinic
 from workers import lifecycle
 
-MISSING = "HubSpot has no contact property our_own; `leadproof doctor --create` makes it"
+NO_NAMESPACE = (
+    "Temporal does not have what was asked for (Namespace nope is not found); see LEADPROOF_TEMPORAL_NAMESPACE"
+)
 
 
 @pytest.mark.parametrize(
@@ -70,42 +74,42 @@ async def test_what_salesforce_does_not_have_stops_a_worker(
     assert str(refused.value) == says
 
 
-def test_as_a_process_too_it_is_a_sentence_and_no_stack_trace(tmp_path: Path) -> None:
-    bare = {name: value for name, value in os.environ.items() if not name.startswith("LEADPROOF_")}
-    given = {**bare, "LEADPROOF_POLICY": "nowhere.toml", "PYTHONPATH": str(Path.cwd())}
-    done = subprocess.run(
-        [sys.executable, "-m", "workers"],
-        cwd=tmp_path,
-        env=given,
-        capture_output=True,
-        text=True,
-        timeout=50,
-        check=False,
-    )
-    assert done.returncode == 2
-    assert done.stderr == (
+def test_settings_that_are_wrong_are_a_sentence_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("LEADPROOF_POLICY", "nowhere.toml")
+    with pytest.raises(SystemExit) as left, ThreadPoolExecutor(1) as alone:  # the session's event loop is this thread's
+        alone.submit(runpy.run_module, "workers", run_name="__main__").result()
+    assert left.value.code == 2
+    assert capsys.readouterr().err == (
         "leadproof worker: the policy nowhere.toml cannot be read; set LEADPROOF_POLICY to a policy.toml\n"
     )
 
 
-@pytest.mark.parametrize("command", [["workers"], ["console", "worker"]])
-def test_a_namespace_that_temporal_does_not_have_is_a_sentence(
-    clinic: Clinic, temporal: WorkflowEnvironment, command: list[str], tmp_path: Path
+def test_as_a_process_too_it_is_a_sentence_and_no_stack_trace(
+    clinic: Clinic, temporal: WorkflowEnvironment, tmp_path: Path
 ) -> None:
-    address = temporal.client.service_client.config.target_host
-    given = clinic.variables(temporal_address=address, temporal_namespace="nope")
-    upgrade(given["LEADPROOF_LEDGER_URL"])
-    bare = {name: value for name, value in os.environ.items() if not name.startswith("LEADPROOF_")}
-    done = subprocess.run(
-        [sys.executable, "-m", *command],
+    given = _in_no_namespace(clinic, temporal)
+    ended = subprocess.run(
+        [sys.executable, "-m", "workers"],
         cwd=tmp_path,
-        env={**bare, **given, "PYTHONPATH": str(Path.cwd())},
+        env=environment(given),
         capture_output=True,
         text=True,
         timeout=50,
         check=False,
     )
-    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
-    assert done.stderr.endswith(
-        ": Temporal does not have what was asked for (Namespace nope is not found); see LEADPROOF_TEMPORAL_NAMESPACE\n"
-    )
+    assert (ended.returncode, ended.stderr) == (2, f"leadproof worker: {NO_NAMESPACE}\n")
+
+
+def test_as_a_command_too(clinic: Clinic, temporal: WorkflowEnvironment, tmp_path: Path) -> None:
+    ended = run_here("worker", cwd=tmp_path, more=_in_no_namespace(clinic, temporal))
+    assert (ended.returncode, ended.stderr) == (2, f"leadproof: {NO_NAMESPACE}\n")
+
+
+def _in_no_namespace(clinic: Clinic, temporal: WorkflowEnvironment) -> dict[str, str]:
+    address = temporal.client.service_client.config.target_host
+    given = clinic.variables(temporal_address=address, temporal_namespace="nope")
+    upgrade(given["LEADPROOF_LEDGER_URL"])
+    return given
