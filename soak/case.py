@@ -94,8 +94,9 @@ class Case:
 
     def _class(self) -> Iterator[str]:
         """Whether what stands in the record agrees with the status."""
-        asked = {item["reason"] for item in self._items} & _ELSEWHERE
-        yield from (f"was said to be {what}, and its record stands alone where it was" for what in asked)
+        if "stale_read" not in self._faults:  # such a read can show a new record as none at all
+            asked = {item["reason"] for item in self._items} & _ELSEWHERE
+            yield from (f"was said to be {what}, and its record stands alone where it was" for what in asked)
         if self._status == "submitted":
             yield "is submitted, and nothing goes on"
         elif self._status == "observed":
