@@ -87,6 +87,13 @@ class Pace:
             self._turn = due
             return True, wait
 
+    def went(self) -> None:
+        """A call left without waiting for its turn: it takes one all the same, and whoever waits comes after it."""
+        with self._lock:
+            now, space = self._clock(), self._space()
+            due = now if self._turn is None else max(now, self._turn + space)
+            self._turn = min(due, now + space)
+
     def _space(self) -> float:
         if self._used is None or self._limit is None:
             return 0.0

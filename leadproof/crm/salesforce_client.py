@@ -87,6 +87,7 @@ class SalesforceClient:
         *,
         leaves_by: Deadline | None = None,
         spaced: bool = True,
+        writes: bool = False,
     ) -> Exchange[T] | Answer:
         """Make one request, over before the deadline. Never raises.
 
@@ -99,12 +100,16 @@ class SalesforceClient:
             leaves_by: when the time to connect ends; by default it begins now.
             spaced: whether it waits for its turn where few of the org's calls are left. What is asked about the org
                 itself does not: it is asked seldom, and without it no worker starts.
+            writes: it writes, and goes at once. What is written was read before, which waited for a turn; if the write
+                waited for the next one, too, the time to send would be over first and nothing would ever be written.
 
         Returns:
             What is known of the exchange; or an answer that stands in its place, since the request was never sent.
         """
         leaves_by = leaves_by or Deadline(self._connect_timeout)
-        held = self._wait_for_turn(deadline, leaves_by) if spaced else None
+        held = self._wait_for_turn(deadline, leaves_by) if spaced and not writes else None
+        if writes:
+            self._pace.went()
         if held is not None:
             return held
         session = self._sessions.current(deadline, leaves_by)

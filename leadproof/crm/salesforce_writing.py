@@ -91,7 +91,7 @@ class Writer:
             method = records.upsert if creates else records.update
             return method(path, data, raw_response=True, headers=headers)
 
-        return self._answer(request, answered(self._client.call(send, deadline, leaves_by=leaves_by)))
+        return self._answer(request, answered(self._client.call(send, deadline, leaves_by=leaves_by, writes=True)))
 
     def _path(self, request: WriteRequest) -> str | Answer:
         """Where the record is, below its object. Nothing that could lead elsewhere: the library joins what it is given

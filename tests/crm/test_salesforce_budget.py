@@ -131,12 +131,9 @@ def test_a_call_whose_turn_is_too_far_off_is_not_sent_and_says_so(org: Org, make
     crm = make_salesforce(org.server.url)
     org.answers(says(200, rows(row()), **told(4990, 5000)))
     assert crm.read("lead", LEAD, [], history=False).presence is Presence.ONE
-    answer = crm.write(update(title="CTO"))
-    assert (answer.outcome, answer.code) == (AnswerClass.NOT_SENT, "CALLS_ARE_SPACED")
-    assert "few of the org's calls of today are left" in str(answer.detail)
-    assert 200 < (answer.retry_after_seconds or 0) <= WIDEST
     found = crm.read("lead", LEAD, [], history=False)
     assert (found.presence, found.refuses_us) == (Presence.UNKNOWN, False)
+    assert "CALLS_ARE_SPACED: nothing was sent: few of the org's calls of today are left" in str(found.detail)
     assert 200 < (found.retry_after_seconds or 0) <= WIDEST
     assert (len(org.calls), crm.budget().held > 0) == (1, True)
 
@@ -147,3 +144,26 @@ def test_a_turn_that_comes_soon_is_waited_for(org: Org, make_salesforce: MakeSal
     for _ in range(3):
         assert crm.read("lead", LEAD, [], history=False).presence is Presence.ONE
     assert len(org.calls) == 3
+
+
+def test_a_write_goes_at_once_after_its_check(org: Org, make_salesforce: MakeSalesforce) -> None:
+    """Each attempt reads before it writes. If the write waited for a turn behind its own read, no write would leave
+    from there on, and the reads would use up what is left."""
+    crm = make_salesforce(org.server.url)
+    org.answers(says(200, rows(row()), **told(13_500, 15_000)), says(204, b"", **told(13_501, 15_000)))
+    assert crm.read("lead", LEAD, [], history=False).presence is Presence.ONE
+    assert crm.write(update(title="CTO")).outcome is AnswerClass.ACCEPTED
+    wait = crm.read("lead", LEAD, [], history=False).retry_after_seconds
+    assert wait is not None
+    assert 5.76 < wait <= 2 * 5.77, "it took a turn of the others"
+
+
+def test_calls_that_do_not_wait_take_turns_of_the_others_and_never_many_ahead() -> None:
+    calls = pace(90_000)
+    calls.turn(0)
+    for _ in range(100):
+        calls.went()
+    assert calls.turn(10)[1] == pytest.approx(2 * 0.864)
+    plenty = pace(10)
+    plenty.went()
+    assert plenty.turn(0) == (True, 0.0)
