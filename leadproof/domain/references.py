@@ -67,9 +67,10 @@ def resolved(fields: Mapping[str, Any], effects: Iterable[Effect]) -> dict[str, 
 
 
 def _record_id(key: int | str, effects: tuple[Effect, ...]) -> str | None:
-    """The record of a mutation; of one that was answered by a derived one, what that one knows of the same record."""
-    own = next((one.provider_record_id for one in effects if one.mutation_key == key), None)
-    if own is not None:
-        return own
+    """The record of a mutation; of one that was answered by a derived one, the record of that one, which is another
+    where records were merged in between."""
     derived = (_record_id(one.mutation_key, effects) for one in effects if one.parent_key == key)
-    return next((record_id for record_id in derived if record_id is not None), None)
+    answered = next((record_id for record_id in derived if record_id is not None), None)
+    if answered is not None:
+        return answered
+    return next((one.provider_record_id for one in effects if one.mutation_key == key), None)

@@ -143,7 +143,9 @@ FIELDS = {"salesforce_id": reference("a"), "owner": "501"}
     [
         ([effect("a", "00Q1")], "00Q1"),
         ([effect("b", "003"), effect("a", "00Q1")], "00Q1"),
-        ([effect("a", "00Q1"), effect("b", "00Q2", parent="a")], "00Q1"),
+        ([effect("a", "00Q1"), effect("b", "00Q1", parent="a")], "00Q1"),
+        ([effect("a", "00Q1"), effect("b", "00Q2", parent="a")], "00Q2"),  # decided about the record it was merged into
+        ([effect("a", "00Q1"), effect("b", parent="a")], "00Q1"),
         ([effect("a"), effect("b", "00Q2", parent="a")], "00Q2"),
         ([effect("a"), effect("b", parent="a"), effect("c", "00Q3", parent="b")], "00Q3"),
     ],
