@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from leadproof.domain.comparison import same
+from leadproof.domain.comparison import latest_version, same
 from leadproof.domain.fields import FieldSpec
 from leadproof.domain.mutation import Difference, Mutation
 from leadproof.domain.records import MARKER, Change, FoundRecord
@@ -37,7 +37,7 @@ def landed(record: FoundRecord, mutation_key: str) -> bool:
 
 
 def with_automation(
-    mutation_key: str, record: FoundRecord, differences: tuple[Difference, ...]
+    mutation_key: str, record: FoundRecord, differences: tuple[Difference, ...], specs: Specs
 ) -> tuple[Difference, ...]:
     """The differences, with software named where the target says that we made a value which we did not write.
 
@@ -48,15 +48,16 @@ def with_automation(
         difference.model_copy(
             update={"changed_by": IN_OUR_WRITE, "changed_at": difference.changed_at or record.changed_at}
         )
-        if difference.returned and _came_with(mutation_key, record, difference.field)
+        if difference.returned and _came_with(mutation_key, record, difference.field, specs)
         else difference
         for difference in differences
     )
 
 
-def _came_with(mutation_key: str, record: FoundRecord, name: str) -> bool:
+def _came_with(mutation_key: str, record: FoundRecord, name: str, specs: Specs) -> bool:
     """Whether the present value of a field came with a write of this mutation."""
-    latest = next(iter(record.history.get(name, ())), None)
+    spec = specs.get(name, FieldSpec())
+    latest = latest_version(spec, record.fields.get(name), record.history.get(name, ()))
     if latest is None:
         return record.changed_by == US and record.marker == mutation_key
     marker = _marker_of(record, latest)
@@ -126,9 +127,9 @@ class _Explaining:
         if name not in record.history:
             ours = record.changed_by == US and self._later(record.changed_at)
             return ours and self._wrote(record.marker, name, record.fields[name])
-        latest = next(iter(record.history[name]), None)
-        shown = latest is not None and same(self._specs.get(name, FieldSpec()), latest.value, record.fields[name])
-        return latest is not None and shown and self.version(name, latest)
+        spec = self._specs.get(name, FieldSpec())
+        latest = latest_version(spec, record.fields[name], record.history[name])
+        return latest is not None and self.version(name, latest)
 
     def version(self, name: str, change: Change) -> bool:
         """Whether a version is an earlier effect's, and later than the base."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from leadproof.domain.errors import MalformedValue
 from leadproof.domain.fields import FieldSpec, Normal, normal
@@ -46,7 +46,7 @@ def compare(
         found = observed[name]
         if same(spec, wanted, found):
             continue
-        latest = next(iter((history or {}).get(name, ())), None)
+        latest = latest_version(spec, found, (history or {}).get(name, ()))
         differences.append(
             Difference(
                 field=name,
@@ -57,6 +57,13 @@ def compare(
             )
         )
     return tuple(differences)
+
+
+def latest_version(spec: FieldSpec, value: object, versions: Sequence[Change]) -> Change | None:
+    """The version, newest first, that a present value is; `None` where the newest is another value, since history then
+    ends before it: it is no longer kept of the field, or left the latest out."""
+    latest = next(iter(versions), None)
+    return latest if latest is not None and same(spec, latest.value, value) else None
 
 
 def moved(

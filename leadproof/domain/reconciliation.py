@@ -220,7 +220,7 @@ def _ours(look: Look, record: FoundRecord, target: Target, specs: Specs, effects
     differences = compare(mutation.intent.fields, record.fields, specs, record.history)
     if not differences:
         return Finding(next=Next.SETTLED, status=Status.OBSERVED, verdict=Presence.ONE)
-    differences = with_automation(mutation.mutation_key, record, differences)
+    differences = with_automation(mutation.mutation_key, record, differences, specs)
     if all(not difference.returned for difference in differences):
         return _unclear(look, target, differences)
     return Finding(next=Next.ASK, status=Status.DIVERGENT, differences=differences, verdict=Presence.ONE)

@@ -123,6 +123,13 @@ def test_differences_come_in_the_order_of_their_names_with_who_made_them() -> No
     assert (second.field, second.changed_by, second.changed_at) == ("text", "person:9", NOON)
 
 
+def test_nobody_is_named_by_a_history_that_ends_before_what_stands() -> None:
+    """It is no longer kept of the field, or left the latest change out."""
+    history = {"text": (Change(value="c", at=NOON, by="person:9"),)}
+    (difference,) = compare({"text": "a"}, {"text": "b"}, SPECS, history)
+    assert (difference.changed_by, difference.changed_at) == (None, None)
+
+
 # -- what moved since the base -----------------------------------------------------------------------------------------
 def record(**fields: Any) -> FoundRecord:
     return FoundRecord(record_id="501", fields=fields)

@@ -123,7 +123,9 @@ def test_where_both_our_mutations_wrote_in_one_second_the_nearer_marker_says_who
 
 
 @pytest.mark.parametrize(("changed_by", "whose"), [("us", "automation:in_our_write"), ("person:9", None), (None, None)])
-@pytest.mark.parametrize("history", [{}, {"owner": ()}])
+@pytest.mark.parametrize(
+    "history", [{}, {"owner": ()}, {"owner": written(0.5, {"owner": "700"}, by="person:8")["owner"]}]
+)
 def test_without_a_version_of_the_field_the_record_has_to_say_that_nobody_came_after_us(
     changed_by: str | None, whose: str | None, history: dict[str, Any]
 ) -> None:
