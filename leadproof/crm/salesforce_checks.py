@@ -61,7 +61,9 @@ def _faults(definition: Definition, data: Mapping[str, Any], *, creates: bool) -
     given = {name.casefold(): value for name, value in data.items()}
     if creates:
         missing = [
-            one.name for one in definition.fields.values() if one.required and not given.get(one.name.casefold())
+            one.name
+            for one in definition.fields.values()
+            if one.required and given.get(one.name.casefold()) in {None, ""}
         ]
         if missing:
             yield _refused("REQUIRED_FIELD_MISSING", f"{definition.name} needs {', '.join(missing)}")

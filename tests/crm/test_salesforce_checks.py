@@ -59,6 +59,14 @@ def told(org: Org, answer: Answer) -> tuple[str | None, str | None]:
     return refused(answer)
 
 
+def test_nothing_and_no_are_values(org: Org, crm: SalesforceCrm) -> None:
+    needs = [column("NumberOfEmployees", "int", nillable=False), column("HasOptedOutOfEmail", "custom", nillable=False)]
+    org.description = described(*needs)
+    assert crm.write(creation(employees=0, email_opt_out=False)).outcome is AnswerClass.ACCEPTED
+    missing = refused(crm.write(creation()))
+    assert missing == ("REQUIRED_FIELD_MISSING", "Lead needs NumberOfEmployees, HasOptedOutOfEmail")
+
+
 def test_what_nothing_speaks_against_is_sent(org: Org, crm: SalesforceCrm) -> None:
     fine: dict[str, Any] = {"disqualification_reason": "no_fit", "title": "x" * 10, "do_not_call": True, "owner": QUEUE}
     assert crm.write(creation(**fine, country="DE", region="Bayern")).outcome is AnswerClass.ACCEPTED
