@@ -67,7 +67,7 @@ def of_response(response: Response, ours: Collection[str]) -> Refusal:
     """
     try:
         body = json.loads(response.body)
-    except ValueError:
+    except (ValueError, RecursionError):
         return Refusal()
     return of_error(body, ours)
 

@@ -68,7 +68,7 @@ def of_response(response: Response, ours: Collection[str] = ()) -> Refusal:
     """
     try:
         body = json.loads(response.body)
-    except ValueError:
+    except (ValueError, RecursionError):
         return Refusal()
     rows = body if isinstance(body, list) else [body]
     errors = [row for row in rows if isinstance(row, dict) and _code(row)]

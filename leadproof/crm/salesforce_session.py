@@ -125,7 +125,7 @@ class Sessions:
             return Answer(outcome=AnswerClass.NOT_SENT, detail=f"signing in brought no token: {why}")
         try:
             body = json.loads(response.body)
-        except ValueError:
+        except (ValueError, RecursionError):
             body = None
         body = body if isinstance(body, dict) else {}
         if response.status != 200:

@@ -132,6 +132,7 @@ OTHERS = [
     Case("a 400 in another format", 400, {"message": "Bad Request"}, UNCERTAIN, "HTTP_400"),
     Case("a 400 that is a list", 400, [1], UNCERTAIN, "HTTP_400"),
     Case("a 400 that is no text", 400, b"\xff\xfe\x00", UNCERTAIN, "HTTP_400"),
+    Case("a 400 nested without an end", 400, b"[" * 100_000, UNCERTAIN, "HTTP_400"),
     Case("302", 302, HTML, UNCERTAIN, "HTTP_302", headers={"Location": "/elsewhere"}),
     Case("303", 303, HTML, UNCERTAIN, "HTTP_303", headers={"Location": "/elsewhere"}),
     *(

@@ -141,6 +141,7 @@ CASES = [
     Case("a code of tomorrow", 400, error("NOT_YET_KNOWN"), REFUSES_THIS, code="NOT_YET_KNOWN"),
     Case("a code of tomorrow of a server", 500, error("NOT_YET_KNOWN"), UNCERTAIN, code="NOT_YET_KNOWN"),
     Case("a code that is none", 400, [{"errorCode": "bo@example.com", "message": "x"}], UNCERTAIN, code="HTTP_400"),
+    Case("nested without an end", 400, b"[" * 100_000, UNCERTAIN, code="HTTP_400"),
     Case("an object and no list", 400, error("STRING_TOO_LONG")[0], REFUSES_THIS, code="STRING_TOO_LONG"),
     Case("two errors", 400, [*error("STRING_TOO_LONG"), *error("MALFORMED_ID")], REFUSES_THIS, code="STRING_TOO_LONG"),
 ]

@@ -204,6 +204,11 @@ def test_a_sign_in_without_an_answer_means_that_nothing_was_sent(
     assert org.calls == []
 
 
+def test_a_refused_sign_in_in_whatever_words_refuses_us(org: Org, salesforce: SalesforceCrm) -> None:
+    org.sign_in = says(400, b"[" * 100_000)
+    assert salesforce.write(update(title="CTO")).outcome is AnswerClass.REFUSES_US
+
+
 def test_a_token_for_another_address_is_refused(org: Org, salesforce: SalesforceCrm) -> None:
     for url in ("https://evil.example", "https://127.0.0.1", "//evil.example", "None", "https://127.0.0.1:1/x"):
         org.sign_in = lambda line, url=url: org.lets_in(line, instance_url=url)  # type: ignore[misc]
