@@ -12,16 +12,23 @@ from typing import Any, Final
 from leadproof.crm.salesforce_client import SalesforceClient, format_soql
 from leadproof.crm.salesforce_question import ask
 from leadproof.deadline import Deadline
+from leadproof.domain.errors import ConfigurationRefused, TargetForeign, TargetUnreachable
 from leadproof.domain.salesforce_ids import salesforce_id
 
 KEPT_SECONDS: Final = 600.0
 """A field that an administrator changes is seen after this time; what is refused by an older definition is looked at
 again first."""
 
+REFUSED_SECONDS: Final = 60.0
+"""What is refused is not asked again for so long: such a question is one of the org's calls, too."""
+
+OUTDATED_SECONDS: Final = 3600.0
+"""What an org tracks is taken as it was for so long, where it cannot be asked."""
+
 HISTORIES: Final = "Histories"
 """What the history of a lead or a contact is called as a part of its record."""
 
-_LONGEST_IN_HISTORY: Final = 255
+LONGEST_IN_HISTORY: Final = 255
 """A longer field's history says that it changed and not to what."""
 
 
@@ -90,6 +97,7 @@ class Definitions:
         self._clock = clock
         self._lock = threading.Lock()
         self._kept: dict[tuple[str, str], tuple[float, Any]] = {}
+        self._refused: dict[tuple[str, str], tuple[float, str]] = {}
 
     def of(self, name: str, deadline: Deadline, *, age: float = KEPT_SECONDS) -> Definition:
         """The definition of an object.
@@ -116,9 +124,13 @@ class Definitions:
     def tracked(self, name: str, deadline: Deadline) -> frozenset[str]:
         """The fields of an object, without case, whose history tells every value.
 
+        A plan is made once, and one that is made while the org does not answer must not say for good that there is no
+        history. So there the answer before counts.
+
         Raises:
             ConfigurationRefused: as for `of`.
         """
+        key = ("history", name)
 
         def look() -> frozenset[str]:
             soql = format_soql(
@@ -129,10 +141,17 @@ class Definitions:
             names = self._select(soql, deadline, lambda row: str(row["QualifiedApiName"]).casefold())
             definition = self.of(name, deadline)
             return frozenset(
-                one for one in names if (field := definition.field(one)) and field.length <= _LONGEST_IN_HISTORY
+                one for one in names if (field := definition.field(one)) and field.length <= LONGEST_IN_HISTORY
             )
 
-        found: frozenset[str] = self._recent(("history", name), KEPT_SECONDS, look)
+        try:
+            found: frozenset[str] = self._recent(key, KEPT_SECONDS, look)
+        except ConfigurationRefused:
+            with self._lock:
+                kept = self._kept.get(key)
+            if kept is None or self._clock() - kept[0] >= OUTDATED_SECONDS:
+                raise
+            found = kept[1]
         return found
 
     def user_is_active(self, user_id: str, deadline: Deadline, *, age: float = KEPT_SECONDS) -> bool | None:
@@ -151,21 +170,27 @@ class Definitions:
         return found
 
     def user_types(self, user_ids: frozenset[str], deadline: Deadline) -> dict[str, str]:
-        """What kind of user each of them is, as far as Salesforce tells; a user's kind is kept for good.
+        """What kind of user each of them is, as far as Salesforce tells; a user's kind is kept for good, and for a
+        while that it tells none.
 
         Raises:
             ConfigurationRefused: as for `of`.
         """
+        now = self._clock()
         with self._lock:
-            known = {one: self._kept["user", one][1] for one in user_ids if ("user", one) in self._kept}
+            kept = {one: self._kept["user", one] for one in user_ids if ("user", one) in self._kept}
+        known: dict[str, str | None] = {
+            one: kind for one, (at, kind) in kept.items() if kind is not None or now - at < KEPT_SECONDS
+        }
         missing = sorted(user_ids - known.keys())
         if missing:
             soql = format_soql("SELECT Id, UserType FROM User WHERE Id IN {}", missing)
             found = dict(self._select(soql, deadline, lambda row: (salesforce_id(row["Id"]), str(row["UserType"]))))
             with self._lock:
-                self._kept.update({("user", one): (0.0, kind) for one, kind in found.items()})
+                told = {**dict.fromkeys(missing), **found}
+                self._kept.update({("user", one): (now, kind) for one, kind in told.items()})
             known |= found
-        return known
+        return {one: kind for one, kind in known.items() if kind is not None}
 
     def _select(self, soql: str, deadline: Deadline, read: Callable[[Any], Any]) -> list[Any]:
         return ask(
@@ -176,12 +201,25 @@ class Definitions:
         )
 
     def _recent(self, key: tuple[str, str], age: float, look: Callable[[], Any]) -> Any:
-        """What is kept, or a fresh look; two threads that look at once both ask, and either may be kept."""
+        """What is kept, or a fresh look; two threads that look at once both ask, and either may be kept.
+
+        Raises:
+            ConfigurationRefused: a moment ago or now.
+        """
         with self._lock:
-            kept = self._kept.get(key)
+            kept, refused = self._kept.get(key), self._refused.get(key)
         if kept is not None and self._clock() - kept[0] < age:
             return kept[1]
-        found = look()
+        if refused is not None and self._clock() - refused[0] < min(age, REFUSED_SECONDS):
+            raise ConfigurationRefused(refused[1])
+        try:
+            found = look()
+        except (TargetUnreachable, TargetForeign):
+            raise
+        except ConfigurationRefused as refusal:
+            with self._lock:
+                self._refused[key] = (self._clock(), str(refusal))
+            raise
         with self._lock:
             self._kept[key] = (self._clock(), found)
         return found

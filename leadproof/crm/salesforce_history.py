@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Any, Final
 
 from leadproof.crm.salesforce_client import SalesforceClient
-from leadproof.crm.salesforce_definitions import Definitions
+from leadproof.crm.salesforce_definitions import LONGEST_IN_HISTORY, Definitions
 from leadproof.deadline import Deadline
 from leadproof.domain.attribution import US
 from leadproof.domain.errors import ConfigurationRefused
@@ -21,23 +21,20 @@ ASSIGNMENT_RULE: Final = "automation:assignment_rule"
 _OWNER: Final = "ownerid"
 _BY_RULE: Final = "ownerassignment"
 _OWNER_ENTRIES: Final = frozenset({"owner", "ownerid", "owneraccepted", _BY_RULE})
-_CUT_AT: Final = 255
-"""History keeps this many characters of a value."""
-
 _KINDS: Final = {
-    "AutomatedProcess": "automation",
-    "Guest": "automation",  # a site's form, without anybody signed in
-    "CloudIntegrationUser": "integration",
-    "Standard": "person",
-    "PowerPartner": "person",
-    "PowerCustomerSuccess": "person",
-    "CustomerSuccess": "person",
-    "CspLitePortal": "person",
-    "CSNOnly": "person",
-    "SelfService": "person",
+    "automatedprocess": "automation",
+    "guest": "automation",  # a site's form, without anybody signed in
+    "cloudintegrationuser": "integration",
+    "standard": "person",
+    "powerpartner": "person",
+    "powercustomersuccess": "person",
+    "customersuccess": "person",
+    "cspliteportal": "person",
+    "csnonly": "person",
+    "selfservice": "person",
 }
-"""What a user's type says of who acts as that user. An integration that has a person's licence counts as that person:
-Salesforce tells no difference."""
+"""What a user's type, without case, says of who acts as that user. An integration that has a person's licence counts
+as that person: Salesforce tells no difference."""
 
 
 class Attribution:
@@ -64,7 +61,7 @@ class Attribution:
     def _name(self, user_id: str, user_type: str | None) -> str | None:
         if user_id == self._client.user_id:
             return US
-        kind = _KINDS.get(user_type or "")
+        kind = _KINDS.get((user_type or "").casefold())
         return f"{kind}:{user_id}" if kind is not None else None
 
 
@@ -75,6 +72,7 @@ def changes(
     since: datetime,
     names: Mapping[str, str | None],
     form: Callable[[str, Any], Any],
+    short: Container[str] = frozenset(),
 ) -> dict[str, tuple[Change, ...]]:
     """The history of each field, newest first; a field without an entry that tells values is not there.
 
@@ -87,11 +85,12 @@ def changes(
         since: when the record was made.
         names: who the users of the entries are.
         form: gives a value of a field its normal form.
+        short: Salesforce's fields, without case, whose longest value history keeps whole.
     """
     found: dict[str, list[_Entry]] = {}
     for entry in _in_order(entries):
         name = fields.get(entry.field)
-        if name is not None and _tells(entry):
+        if name is not None and _tells(entry, short=entry.field in short):
             found.setdefault(name, []).insert(0, entry)
     return {name: tuple(_changes(of_field, since, names, partial(form, name))) for name, of_field in found.items()}
 
@@ -144,7 +143,7 @@ def _changes(
     yield Change(value=form(entries[-1].old), at=since)
 
 
-def _tells(entry: _Entry) -> bool:
+def _tells(entry: _Entry, *, short: bool) -> bool:
     """Whether an entry tells both values whole.
 
     A long text's does not, one that was cut cannot be compared, and of a change of owner there is one entry with the
@@ -153,4 +152,4 @@ def _tells(entry: _Entry) -> bool:
     values = [value for value in (entry.old, entry.new) if value is not None]
     if entry.field == _OWNER and not all(str(value).startswith(("005", "00G")) for value in values):
         return False
-    return bool(values) and all(len(str(value)) < _CUT_AT for value in values)
+    return bool(values) and (short or all(len(str(value)) < LONGEST_IN_HISTORY for value in values))

@@ -10,7 +10,7 @@ from typing import Any, Final
 from leadproof.crm import salesforce_refusal
 from leadproof.crm.answers import retry_after
 from leadproof.crm.salesforce_client import SalesforceClient, format_soql
-from leadproof.crm.salesforce_definitions import HISTORIES, Definitions
+from leadproof.crm.salesforce_definitions import HISTORIES, LONGEST_IN_HISTORY, Definitions
 from leadproof.crm.salesforce_fields import OBJECTS, PREFIXES, SalesforceFields
 from leadproof.crm.salesforce_history import Attribution, changes, moment
 from leadproof.crm.salesforce_question import answered, body_of
@@ -39,6 +39,7 @@ class _Question:
     Attributes:
         fields: our names to Salesforce's fields.
         uniques: those of the unique fields whose `values` are looked for.
+        short: Salesforce's fields, without case, whose longest value history keeps whole.
     """
 
     target_object: str
@@ -47,6 +48,7 @@ class _Question:
     external_id: str | None = None
     uniques: Mapping[str, str] = field(default_factory=dict)
     values: Mapping[str, str] = field(default_factory=dict)
+    short: frozenset[str] = frozenset()
 
 
 class Reader:
@@ -105,8 +107,11 @@ class Reader:
         rows = self._rows(question, " OR ".join(conditions), deadline)
         if isinstance(rows, LookUp):
             return rows
-        # Salesforce compares without case, and our ids differ in case too
-        ours = [row for row in rows if self._is_meant(question, row)]
+        try:
+            # Salesforce compares without case, and our ids differ in case too
+            ours = [row for row in rows if self._is_meant(question, row)]
+        except Exception as error:  # a row that is not what it should be can be anything
+            return _unknown(f"the answer could not be used ({type(error).__name__})")
         return _together(self._interpreted(question, row, deadline, converted=False) for row in ours)
 
     def _question(self, target_object: str, names: Iterable[str], deadline: Deadline, *, history: bool) -> _Question:
@@ -120,9 +125,18 @@ class Reader:
         except ConfigurationRefused:
             return _Question(target_object, fields, history)
         there = {name: field for name, field in fields.items() if definition.field(field) is not None}
-        return _Question(target_object, there, history and definition.histories)
+        short = frozenset(one for one, field in definition.fields.items() if field.length <= LONGEST_IN_HISTORY)
+        return _Question(target_object, there, history and definition.histories, short=short)
 
-    def _by_id(self, question: _Question, record_id: str, deadline: Deadline, *, converted: bool) -> LookUp:
+    def _by_id(
+        self, question: _Question, record_id: str, deadline: Deadline, *, converted: bool, loser: str | None = None
+    ) -> LookUp:
+        """The record of an id, or the one that it was merged into.
+
+        Args:
+            loser: the record that was merged into this one; where this one is not to be seen, that one is gone and
+                nothing is absent.
+        """
         wanted = record_id
         for _ in range(_MOST_MERGES):
             wanted = salesforce_id(wanted)
@@ -130,12 +144,12 @@ class Reader:
             if isinstance(rows, LookUp):
                 return rows
             if not rows:
-                return _ABSENT
+                return LookUp(presence=Presence.REMOVED, record_ids=(loser,)) if loser is not None else _ABSENT
             if len(rows) > 1 or rows[0]["id"] != wanted:
                 return _unknown("the answer holds another record than the one that was asked for")
             if not rows[0]["isdeleted"] or not rows[0]["masterrecordid"]:
                 return self._interpreted(question, rows[0], deadline, converted=converted)
-            wanted = rows[0]["masterrecordid"]
+            loser, wanted = wanted, rows[0]["masterrecordid"]
         return _unknown("the record was merged more often than can be followed")
 
     def _interpreted(
@@ -149,7 +163,7 @@ class Reader:
         """
         if row["isdeleted"]:
             if row["masterrecordid"]:
-                return self._by_id(question, row["masterrecordid"], deadline, converted=converted)
+                return self._by_id(question, row["masterrecordid"], deadline, converted=converted, loser=row["id"])
             return LookUp(presence=Presence.REMOVED, record_ids=(row["id"],))
         contact_id = row.get("convertedcontactid")
         if row.get("isconverted") and not (converted and contact_id):
@@ -240,7 +254,9 @@ class Reader:
             marker=row[self._marker.casefold()] or None,
             fields={name: self._fields.normalised(name, raw) for name, raw in returned.items()},
             raw={name: str(raw) if isinstance(raw, Decimal) else raw for name, raw in returned.items()},
-            history=changes(entries, named, since=moment(row["createddate"]), names=names, form=self._form),
+            history=changes(
+                entries, named, since=moment(row["createddate"]), names=names, form=self._form, short=question.short
+            ),
             changed_by=names.get(salesforce_id(row["lastmodifiedbyid"])),
             changed_at=moment(row["lastmodifieddate"]),
         )

@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from leadproof.deadline import Deadline
+from leadproof.domain.errors import ConfigurationRefused
 from leadproof.domain.records import MARKER as MARKER_NAME
 from leadproof.domain.records import Change, FoundRecord
 from tests.crm.asking import MARKER
-from tests.crm.hostile import says
+from tests.crm.hostile import Script, says
 from tests.crm.salesforce_org import (
     ANN,
     LEAD,
@@ -22,6 +24,7 @@ from tests.crm.salesforce_org import (
     column,
     described,
     entry,
+    error,
     query_of,
     row,
     rows,
@@ -113,7 +116,20 @@ def test_an_assignment_rule_is_named_and_only_ids_of_owners_count(org: Org, sale
     )
 
 
-def test_a_value_that_history_cut_is_left_out(org: Org, salesforce: SalesforceCrm) -> None:
+def test_a_value_as_long_as_history_keeps_it_is_whole_where_none_is_longer(org: Org, salesforce: SalesforceCrm) -> None:
+    """Left out, an edit of that length would be replaced unseen."""
+    full = "x" * 255
+    edits = [entry("Title", full, "CTO", "11:00:00"), entry("Title", "CFO", full, "10:00:00", ANN)]
+    assert [(one.value, one.by) for one in history(org, salesforce, *edits).history["title"]] == [
+        ("CTO", "us"),
+        (full, f"person:{ANN}"),
+        ("CFO", None),
+    ]
+
+
+@pytest.mark.parametrize("description", [described(column("Title", length=256), column("Description")), b"<html>"])
+def test_a_value_that_history_cut_is_left_out(description: Any, org: Org, salesforce: SalesforceCrm) -> None:
+    org.description = description
     record = history(
         org,
         salesforce,
@@ -140,6 +156,9 @@ def test_a_cleared_value_is_a_change(org: Org, salesforce: SalesforceCrm) -> Non
         ("AutomatedProcess", f"automation:{ROBOT}"),
         ("Guest", f"automation:{ROBOT}"),
         ("CloudIntegrationUser", f"integration:{ROBOT}"),
+        ("CSPLitePortal", f"person:{ROBOT}"),
+        ("CspLitePortal", f"person:{ROBOT}"),
+        ("CsnOnly", f"person:{ROBOT}"),
         ("OfTomorrow", None),
     ],
 )
@@ -202,3 +221,36 @@ def test_where_the_org_does_not_tell_no_history_is_kept(
 ) -> None:
     org.answers(says(status, body))
     assert not salesforce.keeps_history("lead", ["title"])
+
+
+def test_what_the_org_refuses_to_tell_is_not_asked_again_at_once(org: Org, salesforce: SalesforceCrm) -> None:
+    """Each effect that is planned asks, and each question is one of the org's calls."""
+    org.answers(says(400, error("INVALID_TYPE")))
+    for field in ("title", "company", "owner"):
+        assert not salesforce.keeps_history("lead", [field])
+    assert len(org.calls) == 1
+
+
+@pytest.mark.parametrize("lost", [says(500), says(403, error("REQUEST_LIMIT_EXCEEDED")), lambda line: line.reset()])
+def test_an_org_that_does_not_answer_for_a_moment_has_not_lost_its_history(lost: Script, org: Org) -> None:
+    """A plan is made once: what it says of a history then, it says for good."""
+    from leadproof.crm.salesforce_client import SalesforceClient
+    from leadproof.crm.salesforce_definitions import KEPT_SECONDS, OUTDATED_SECONDS, Definitions
+    from leadproof.crm.salesforce_sign_in import ClientCredentials
+
+    now = [0.0]
+    client = SalesforceClient(
+        url=org.server.url, sign_in=ClientCredentials("a", "b"), version="62.0", connect_timeout=5.0
+    )
+    definitions = Definitions(client, clock=lambda: now[0])
+    org.answers(says(200, TRACKED), lost)
+    try:
+        assert "title" in definitions.tracked("Lead", Deadline(5))
+        now[0] = KEPT_SECONDS + 1
+        assert "title" in definitions.tracked("Lead", Deadline(5))
+        now[0] = OUTDATED_SECONDS + 1
+        with pytest.raises(ConfigurationRefused):
+            definitions.tracked("Lead", Deadline(5))
+        assert len(org.calls) == 3
+    finally:
+        client.close()

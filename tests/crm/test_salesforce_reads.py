@@ -184,6 +184,16 @@ def test_a_master_that_is_gone_too_is_removed(org: Org, salesforce: SalesforceCr
     assert (found.presence, found.record_ids) == (Presence.REMOVED, (OTHER_LEAD,))
 
 
+def test_a_record_that_was_merged_into_one_that_is_nowhere_is_removed(org: Org, salesforce: SalesforceCrm) -> None:
+    """Its master is not shared with us, or deleted for good: absent would mean that it may be made a second time."""
+    loser = row(IsDeleted=True, MasterRecordId=OTHER_LEAD, Email=EMAIL, **OURS)
+    org.answers(by_id(loser))
+    assert (read(salesforce).presence, read(salesforce).record_ids) == (Presence.REMOVED, (LEAD,))
+    org.answers(says(200, rows(loser)), says(200, rows()))
+    found = find(salesforce, email=EMAIL)
+    assert (found.presence, found.record_ids) == (Presence.REMOVED, (LEAD,))
+
+
 def test_records_that_were_merged_in_a_circle_are_unknown(org: Org, salesforce: SalesforceCrm) -> None:
     org.answers(
         by_id(row(IsDeleted=True, MasterRecordId=OTHER_LEAD), row(OTHER_LEAD, IsDeleted=True, MasterRecordId=LEAD))
@@ -211,6 +221,7 @@ def test_a_record_that_is_nowhere_is_absent(org: Org, salesforce: SalesforceCrm)
 @pytest.mark.parametrize(
     "body",
     [
+        b"[" * 100_000,
         b"<html>One moment</html>",
         b"",
         b"null",
@@ -238,6 +249,22 @@ def test_a_record_that_is_nowhere_is_absent(org: Org, salesforce: SalesforceCrm)
 def test_a_success_that_is_not_as_it_should_be_is_unknown(body: Any, org: Org, salesforce: SalesforceCrm) -> None:
     org.answers(says(200, body))
     found = read(salesforce)
+    assert (found.presence, found.record, found.refuses_us) == (Presence.UNKNOWN, None, False)
+    assert found.detail
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"[" * 100_000,
+        rows({name: value for name, value in row().items() if name != EXTERNAL_FIELD}),
+        rows({name: value for name, value in row().items() if name != "Email"}),
+        rows(row(Email="\ud800")),
+    ],
+)
+def test_found_as_it_should_not_be_is_unknown(body: Any, org: Org, salesforce: SalesforceCrm) -> None:
+    org.answers(says(200, body))
+    found = find(salesforce, email=EMAIL)
     assert (found.presence, found.record, found.refuses_us) == (Presence.UNKNOWN, None, False)
     assert found.detail
 
@@ -294,12 +321,22 @@ def test_who_changed_a_record_last(org: Org, salesforce: SalesforceCrm) -> None:
 
 
 def test_a_user_of_whom_nothing_is_told_is_nobody(org: Org, salesforce: SalesforceCrm) -> None:
-    org.shows(row(LastModifiedById=ANN))
-    for users in ([], [{"Id": ANN, "UserType": "SomethingNew"}], [{"nonsense": 1}]):
+    other = "005xx000001Sv6DAAS"
+    for user, users in ((ANN, []), (ROBOT, [{"Id": ROBOT, "UserType": "SomethingNew"}]), (other, [{"nonsense": 1}])):
         org.users = users
+        org.shows(row(LastModifiedById=user))
         found = read(salesforce)
         assert found.record is not None
         assert found.record.changed_by is None
+
+
+def test_a_user_of_whom_nothing_is_told_is_asked_for_once(org: Org, salesforce: SalesforceCrm) -> None:
+    """Such a question is one of the org's calls, and it stands behind every look at what that user changed."""
+    org.users = []
+    org.shows(row(LastModifiedById=ANN))
+    for _ in range(3):
+        read(salesforce)
+    assert len(org.users_asked_for) == 1
 
 
 @pytest.mark.parametrize("record_id", ["", ".", "..", "//evil.example/x", "00Q", CONTACT, LEAD + "/x", "1" * 18])
