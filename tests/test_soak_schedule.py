@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from leadproof.domain.policy_text import parse_policy
 from sandbox.faults import ANSWER_KINDS, COMPANION_KINDS
-from sandbox.faults import Fault as Armed
 from soak import policy
 from soak.fault_decks import CALL_SECONDS, DECKS, LATEST_APPLY_SECONDS
 from soak.reviewer import chosen
@@ -44,11 +43,6 @@ def test_five_hundred_leads_meet_every_fault_of_every_kind() -> None:
         assert all(fault in met for fault in deck), kind
     assert {fault.kind for lead in schedule.leads for fault in lead.faults} == {*ANSWER_KINDS, *COMPANION_KINDS}
     assert Counter(kill.process for kill in schedule.kills) == {"worker": 3, "starter": 3}
-
-
-def test_the_sandbox_takes_every_fault() -> None:
-    for fault in (fault for deck in DECKS.values() for fault in deck):
-        Armed(fault.provider, fault.operation, fault.kind, fault.times, fault.after, "a record", dict(fault.args))
 
 
 def test_no_worker_is_killed_so_late_that_its_plans_come_after_the_limit() -> None:
