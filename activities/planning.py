@@ -152,7 +152,7 @@ class PlanningActivities:
             state = states.get(where)
             if state is None and where == source and snapshot.record is not None:
                 found = LookUp(presence=Presence.ONE, record=snapshot.record)
-                state = TargetState(found=found, read_at=snapshot.read_at)
+                state = TargetState(found=found, read_at=snapshot.read_at, of_the_event=True)
             elif state is None:
                 state = self._look_up(lead, snapshot, where, policy)
             blind = {name for name in action.fields if not crm.keeps_history(action.target_object, (name,))}

@@ -84,7 +84,11 @@ class _Case(NamedTuple):
         if record is not None and self.given.linked_to == "this_lead":
             record = record.model_copy(update={"external_id": self.lead.external_id})
         found = LookUp(presence=Presence.ABSENT if record is None else Presence.ONE, record=record)
-        return TargetState(found=found, read_at=self.lead.occurred_at)
+        of_the_event = self.snapshot.record is not None and (system, target_object) == (
+            self.snapshot.source_system,
+            self.snapshot.source_object,
+        )
+        return TargetState(found=found, read_at=self.lead.occurred_at, of_the_event=of_the_event)
 
 
 def try_lead(policy: Policy, body: bytes) -> Trial:

@@ -29,6 +29,7 @@ class TargetState(BaseModel):
         found: *one* or *absent*, or what speaks against a write (*removed*, *several*).
         read_at: when.
         without_history: fields that an action sets and of which the target keeps no history.
+        of_the_event: it is the source record itself, and no record that was found for the lead.
     """
 
     model_config = ConfigDict(frozen=True, defer_build=True)
@@ -36,6 +37,7 @@ class TargetState(BaseModel):
     found: LookUp
     read_at: datetime
     without_history: frozenset[str] = frozenset()
+    of_the_event: bool = False
 
     def blind(self, action: Action) -> tuple[str, ...]:
         """The fields in which an edit that the action's write replaces would not be seen; none where there is no
@@ -56,9 +58,10 @@ def settle_verdicts(
 ) -> tuple[GuardedAction, ...]:
     """The guard's verdicts once the target records are known.
 
-    A create that met a record which is not linked to this lead is the policy's question, never a second record; any
-    other action on a record that neither exists nor is created before it is refused; what depends on a refused action
-    is refused too.
+    An action that met a record which is not linked to this lead is the policy's question: what a lead says of itself,
+    its e-mail address included, gives nobody a hold on another one's record. A create makes no second record; any other
+    action on a record that neither exists nor is created before it is refused; what depends on a refused action is
+    refused too.
     """
     settled: list[GuardedAction] = []
     for guard in guarded:
@@ -95,7 +98,8 @@ def _against_record(
     if action.kind is not ActionKind.CREATE:
         if state.found.presence is Presence.ABSENT and not _made_before(action, before):
             return _refuse(guard, "there is no record to write to")
-        return guard
+        if state.of_the_event or _asked_before(action, before):
+            return guard
     if record is None or record.external_id == own_external_id:
         return guard
     if record.external_id is None and policy.targets[action.target_system].found_unlinked == "link":
@@ -113,6 +117,13 @@ def _against_record(
             "queue": guard.queue or "default",
         }
     )
+
+
+def _asked_before(action: Action, before: Sequence[GuardedAction]) -> bool:
+    """Whether it waits for an action on the same record, which has put the question that there is about it."""
+    where = (action.target_system, action.target_object)
+    needed = (before[ordinal].action for ordinal in action.depends_on)
+    return any((one.target_system, one.target_object) == where for one in needed)
 
 
 def _made_before(action: Action, before: Sequence[GuardedAction]) -> bool:

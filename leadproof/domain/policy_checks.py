@@ -224,7 +224,7 @@ def _proposal(
         return
     if any((one.action, one.about) == (action, proposal.about) for one in before):
         yield Fault((*here, "action"), f"the rule {rule!r} proposes {what} twice; what one record gets is one action")
-    if not proposal.fields and action is not ActionKind.CREATE:
+    if not proposal.fields and action not in {ActionKind.CREATE, ActionKind.LINK}:
         yield Fault(here, f"the rule {rule!r} sets no field")
     for field, value in proposal.fields.items():
         if field not in permission.fields:

@@ -20,6 +20,7 @@ from leadproof.domain.attribution import (
 )
 from leadproof.domain.comparison import compare, moved
 from leadproof.domain.mutation import AnswerClass, Attempt, Difference, Mutation, Reason, Status
+from leadproof.domain.plan import ActionKind
 from leadproof.domain.policy import Target
 from leadproof.domain.records import FoundRecord, LookUp, Presence
 
@@ -234,7 +235,7 @@ def _not_ours(look: Look, record: FoundRecord, target: Target, specs: Specs, eff
         if _in_window(look, target) and _may_still_show(look, target):
             return _unclear(look, target, differences)
         return _changed(differences)
-    if not differences:
+    if not differences and not _yet_to_link(look.mutation, record):
         if not _in_window(look, target):
             return Finding(next=Next.SETTLED, status=Status.OBSERVED, reason=Reason.ALREADY_SO, verdict=Presence.ONE)
         return _unclear(look, target)
@@ -255,6 +256,11 @@ def _not_ours(look: Look, record: FoundRecord, target: Target, specs: Specs, eff
         if difference.field not in seen
     )
     return _changed((*differences, *elsewhere))
+
+
+def _yet_to_link(mutation: Mutation, record: FoundRecord) -> bool:
+    """Whether what is intended is above all that the record carries our external id, and it carries none."""
+    return mutation.action_kind == ActionKind.LINK and record.external_id is None
 
 
 def _may_still_show(look: Look, target: Target) -> bool:

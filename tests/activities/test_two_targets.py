@@ -26,6 +26,7 @@ from leadproof.rulebook import Rulebook
 from tests.activities.room import Room
 from tests.boundary.target import Stops, Target, answers
 from tests.domain.test_policy_further_actions import RULE, TEXT
+from tests.domain.two_targets import TWO_TARGETS
 from tests.support.ledgers import a_lead_event
 
 SAID = {"company": "Acme", "last_name": "Kim", "email": "kim@acme.example"}
@@ -281,3 +282,41 @@ def test_one_target_that_is_down_leaves_the_other_alone(room: Room) -> None:
     assert two.done(0).status is Status.OBSERVED
     two.write(1)
     assert (two.salesforce.sent, two.rows[1].status) == ([], Status.RESERVED)
+
+
+def test_a_form_takes_no_contact_of_another_lead_by_its_address(room: Room) -> None:
+    text = TWO_TARGETS.replace('source = "hubspot", present = "company"', 'source = "website"')
+    two = Two(room, said_by(text.replace("below_confidence = 0.5\n", 'sets = "roles"\n')), source="website")
+    two.hubspot.stands("601", external_id="f" * 64, email="kim@acme.example", owner="502")
+    two.plan()
+
+    assert standing(two) == [(Status.RESERVED, Reason.NEEDS_APPROVAL)]
+    two.write(0)
+    assert two.hubspot.sent == []
+    two.decide(0, "approve")
+    assert two.done(0).status is Status.OBSERVED
+
+
+LINKS = (
+    TWO_TARGETS.replace(RULE, 'action = "link"\n')
+    .replace("[[approval]]\n", '[[action]]\nkind = "link"\ntarget = "hubspot"\nfields = ["owner"]\n\n[[approval]]\n', 1)
+    .replace("[retention.keys_days]\n", "[retention.keys_days]\nlink = 60\n")
+)
+
+
+def test_a_link_puts_our_id_on_the_record_and_nothing_else(room: Room) -> None:
+    two = Two(room, said_by(LINKS))
+    two.plan()
+
+    assert (two.done(0).status, two.rows[0].reason) == (Status.OBSERVED, None)
+    assert [(one.request.fields, one.request.sets_external_id) for one in two.hubspot.sent] == [({}, True)]
+    assert two.hubspot.records["101"].external_id == two.event.external_id
+
+
+def test_a_record_that_carries_our_id_is_linked_already(room: Room) -> None:
+    two = Two(room, said_by(LINKS))
+    two.plan()
+    two.hubspot.records["101"] = two.hubspot.records["101"]._replace(external_id=two.event.external_id)
+
+    assert (two.done(0).status, two.rows[0].reason) == (Status.OBSERVED, Reason.ALREADY_SO)
+    assert two.hubspot.sent == []

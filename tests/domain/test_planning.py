@@ -101,7 +101,29 @@ def test_a_policy_can_link_a_record_that_nobody_has_linked() -> None:
 
 def test_any_other_action_needs_a_record() -> None:
     assert settled(ABSENT, QUALIFY)[0].verdict is Verdict.REFUSED
-    assert settled(found("x" * 64), QUALIFY) == [QUALIFY]
+    assert settled(found(), QUALIFY) == [QUALIFY]
+
+
+@pytest.mark.parametrize("kind", [ActionKind.QUALIFY, ActionKind.UPDATE, ActionKind.LINK])
+def test_any_action_on_a_strangers_record_that_was_found_is_for_a_person(kind: ActionKind) -> None:
+    (one,) = settled(found("x" * 64), guarded(kind))
+    assert (one.verdict, one.why) == (Verdict.FOR_A_PERSON, "the record that was found is linked to another lead")
+    (one,) = settled(found(None), guarded(kind))
+    assert one.verdict is Verdict.FOR_A_PERSON
+    assert settled(found(None), guarded(kind), by=policy(LINKING))[0].verdict is Verdict.ALLOWED
+
+
+def test_the_record_that_an_event_is_about_is_no_strangers() -> None:
+    for external_id in (None, "x" * 64):
+        of_the_event = {
+            where: one.model_copy(update={"of_the_event": True}) for where, one in state(found(external_id)).items()
+        }
+        assert settle_verdicts([QUALIFY], of_the_event, OURS, policy()) == (QUALIFY,)
+
+
+def test_what_waits_for_an_action_on_the_same_record_is_no_question_of_its_own() -> None:
+    after = guarded(ActionKind.UPDATE, depends_on=(0,))
+    assert settled(found("x" * 64), QUALIFY, after)[1] == after
 
 
 def test_a_record_that_is_created_before_is_one() -> None:

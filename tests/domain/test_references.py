@@ -44,7 +44,9 @@ def guarded(*actions: Action, from_model: bool = False) -> list[GuardedAction]:
 
 def reserved(*actions: Action) -> tuple[Mutation, ...]:
     found = {CONTACT: LookUp(presence=Presence.ONE, record=STANDS), LEAD_OF: ABSENT}
-    targets = {where: TargetState(found=one, read_at=READ_AT) for where, one in found.items()}
+    targets = {
+        where: TargetState(found=one, read_at=READ_AT, of_the_event=where == CONTACT) for where, one in found.items()
+    }
     settled = settle_verdicts(guarded(*actions), targets, LEAD.external_id, POLICY)
     return mutations_from(LEAD, settled, POLICY, targets, NOW)
 
