@@ -25,6 +25,8 @@ from leadproof.domain.salesforce_ids import salesforce_id
 _ABSENT: Final = LookUp(presence=Presence.ABSENT)
 _ALWAYS: Final = ("Id", "IsDeleted", "MasterRecordId", "CreatedDate", "LastModifiedById", "LastModifiedDate")
 _OF_A_LEAD: Final = ("IsConverted", "ConvertedContactId")
+_WHERE_IT_WENT: Final = frozenset({"MasterRecordId", "ConvertedContactId"})
+"""Not asked for where our user does not see them; then a record that went elsewhere is only gone."""
 _HISTORY: Final = (
     "(SELECT Field, OldValue, NewValue, CreatedById, CreatedDate FROM Histories "
     "ORDER BY CreatedDate DESC, Id DESC LIMIT 200)"
@@ -40,6 +42,7 @@ class _Question:
         fields: our names to Salesforce's fields.
         uniques: those of the unique fields whose `values` are looked for.
         short: Salesforce's fields, without case, whose longest value history keeps whole.
+        hidden: those of the fields that say where a record went which our user does not see.
     """
 
     target_object: str
@@ -49,6 +52,7 @@ class _Question:
     uniques: Mapping[str, str] = field(default_factory=dict)
     values: Mapping[str, str] = field(default_factory=dict)
     short: frozenset[str] = frozenset()
+    hidden: frozenset[str] = frozenset()
 
 
 class Reader:
@@ -126,7 +130,8 @@ class Reader:
             return _Question(target_object, fields, history)
         there = {name: field for name, field in fields.items() if definition.field(field) is not None}
         short = frozenset(one for one, field in definition.fields.items() if field.length <= LONGEST_IN_HISTORY)
-        return _Question(target_object, there, history and definition.histories, short=short)
+        hidden = frozenset(one for one in _WHERE_IT_WENT if definition.field(one) is None)
+        return _Question(target_object, there, history and definition.histories, short=short, hidden=hidden)
 
     def _by_id(
         self, question: _Question, record_id: str, deadline: Deadline, *, converted: bool, loser: str | None = None
@@ -194,7 +199,7 @@ class Reader:
     def _soql(self, question: _Question, condition: str) -> str:
         columns = [*_ALWAYS, self._external_id, self._marker, *question.fields.values(), *question.uniques.values()]
         columns += _OF_A_LEAD if question.target_object == TargetObject.LEAD else ()
-        selected = list({column.casefold(): column for column in columns}.values())
+        selected = list({column.casefold(): column for column in columns if column not in question.hidden}.values())
         if question.history:
             selected.append(_HISTORY)
         return f"SELECT {', '.join(selected)} FROM {OBJECTS[question.target_object]} WHERE {condition}"  # noqa: S608

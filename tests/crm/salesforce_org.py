@@ -21,7 +21,12 @@ LEAD = "00Qxx0000004C92EAE"
 OTHER_LEAD = "00Qxx0000004C93EAE"
 CONTACT = "003xx000004TmiQAAS"
 EXTERNAL_FIELD, MARKER_FIELD = "Leadproof_External_Id__c", "Leadproof_Effect__c"
-ALL_FIELDS = sorted({EXTERNAL_FIELD, MARKER_FIELD, *(name for fields in BUILT_IN.values() for name in fields.values())})
+ALL_FIELDS = sorted(
+    {
+        *(EXTERNAL_FIELD, MARKER_FIELD, "MasterRecordId", "ConvertedContactId"),
+        *(name for fields in BUILT_IN.values() for name in fields.values()),
+    }
+)
 SIGN_IN = "/services/oauth2/token"
 NO_SESSION = [{"message": "Session expired or invalid", "errorCode": "INVALID_SESSION_ID"}]
 CREATED = {"id": LEAD, "success": True, "errors": [], "created": True}

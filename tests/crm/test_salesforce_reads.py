@@ -16,6 +16,7 @@ from tests.crm.asking import EXTERNAL_ID, MARKER
 from tests.crm.conftest import MakeSalesforce
 from tests.crm.hostile import Line, says
 from tests.crm.salesforce_org import (
+    ALL_FIELDS,
     ANN,
     CONTACT,
     EXTERNAL_FIELD,
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from leadproof.crm.salesforce import SalesforceCrm
 
 EMAIL = "bo@example.com"
+CONVERTED_TO = "ConvertedContactId"
 ALWAYS = "Id, IsDeleted, MasterRecordId, CreatedDate, LastModifiedById, LastModifiedDate"
 
 
@@ -286,6 +288,21 @@ def test_what_the_org_does_not_have_is_not_asked_for(org: Org, salesforce: Sales
     assert "Utm_Source__c" not in query_of(org.calls[0])
     found = find(salesforce, email=EMAIL)
     assert (found.presence, found.detail) == (Presence.UNKNOWN, "Salesforce has no field for the unique field email")
+
+
+def test_where_a_record_went_is_not_asked_for_where_it_is_hidden_from_us(org: Org, salesforce: SalesforceCrm) -> None:
+    """A lead's contact is, where our user sees no contacts; asked for, no lead could be read at all."""
+    org.description = described(*(column(name) for name in ALL_FIELDS if name not in {"MasterRecordId", CONVERTED_TO}))
+    shown = row(Title="CTO")
+    shown = {name: value for name, value in shown.items() if name not in {"MasterRecordId", CONVERTED_TO}}
+    org.shows(shown)
+    found = read(salesforce, LEAD, "title")
+    assert found.record is not None, found.detail
+    asked = query_of(org.calls[0])
+    assert ("MasterRecordId" in asked, CONVERTED_TO in asked, "IsConverted" in asked) == (False, False, True)
+    for gone in ({"IsConverted": True}, {"IsDeleted": True}):
+        org.shows(shown | gone)
+        assert read(salesforce, LEAD, "title").presence is Presence.REMOVED
 
 
 def test_where_the_org_does_not_describe_itself_everything_is_asked_for(org: Org, salesforce: SalesforceCrm) -> None:
