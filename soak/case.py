@@ -150,12 +150,13 @@ class Case:
     def _unchecked(self) -> Iterator[str]:
         """Whether an edit was replaced that stood there when the check before the write looked.
 
-        A first attempt may stand on its base for as long as the policy says; a read that was answered slowly is older
-        than its row says, and one that was stale shows nothing of the kind.
+        A first attempt that waited for nothing may stand on its base for as long as the policy says; a read that was
+        answered slowly is older than its row says, and one that was stale shows nothing of the kind.
         """
         if "stale_read" in self._faults:
             return
-        base = (self._mutation["intended_state"] or {}).get("base_read_at")
+        held = self._mutation["depends_on"] or any(item["reason"] == "needs_approval" for item in self._items)
+        base = None if held else (self._mutation["intended_state"] or {}).get("base_read_at")
         for name, version in self._replaced():
             before = [one for one in self._attempts if moment(one["started_at"]) <= self._effects[0].at]
             if not before:

@@ -23,6 +23,8 @@ def lines(soaked: Soaked) -> Iterator[str]:
     yield f"leads        {len(schedule.leads)} in {len(ledger.leads)} events, {told.put_off} deliveries put off"
     yield f"faults       {len(faults)}: {_counted(Counter(fault.kind for fault in faults))}"
     yield f"             {armed - seen.armed} of {armed} met" if armed else "             none"
+    edits = sum(len(lead.edits) for lead in schedule.leads)
+    yield f"edits        {edits}, and {told.refused} that the CRM did not let a person make"
     yield f"kills        {_counted(told.kills) or 'none'}"
     yield f"outcomes     {_counted(Counter(lead['outcome'] for lead in ledger.leads))}"
     yield f"mutations    {_counted(Counter(_stands(mutation) for mutation in ledger.mutations))}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
 from random import Random
@@ -15,10 +15,17 @@ from soak.stack import Stack
 
 _LEFT_OPEN = 0.25
 _SAID_TWICE = 0.2
+_EDITED = 0.4
+_EDITS: Mapping[str, Sequence[Mapping[str, str]]] = {
+    "hubspot": ({"hs_lead_status": "CONNECTED"}, {"hubspot_owner_id": "501"}, {"jobtitle": "Director"}),
+    "salesforce": ({"Status": "Working - Contacted"}, {"Title": "Director"}),
+}
 _MOST_ROUNDS = 3
 _LOOK_SECONDS = 0.5
 _PAGE = 100
 _AT_ONCE = 6
+
+Edits = Callable[[str, str, Mapping[str, str]], Awaitable[None]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,21 +51,37 @@ def chosen(seed: int, lead: str, question: Mapping[str, Any]) -> str | None:
     return None if leaves or not allowed else chance.choice(allowed)
 
 
+def edited(seed: int, lead: str, question: Mapping[str, Any]) -> tuple[str, str, Mapping[str, str]] | None:
+    """What somebody saves right before the answer, after the question was shown: the system, the record, the fields."""
+    mutation = question["mutation"]
+    if mutation is None:
+        return None
+    record = mutation["provider_record_id"] or mutation["intended_state"]["record"]["provider_record_id"]
+    chance = Random(f"edit:{seed}:{lead}:{question['reason']}:{question['round']}")  # noqa: S311
+    if record is None or chance.random() >= _EDITED:
+        return None
+    system = mutation["target_system"]
+    return system, record, chance.choice(_EDITS[system])
+
+
 class Reviewer:
     """Answers what can be answered, until told to stop.
 
     Args:
         names: what the schedule calls the lead of a source record, by the record's id; filled by and by.
+        edit: saves fields of a record as a person does.
     """
 
-    def __init__(self, stack: Stack, http: httpx.AsyncClient, seed: int, names: Mapping[int, str]) -> None:
+    def __init__(self, stack: Stack, http: httpx.AsyncClient, seed: int, names: Mapping[int, str], edit: Edits) -> None:
         self._url = f"{stack.starter}/v1/reviews"
         self._headers = {"authorization": f"Bearer {stack.api_token}"}
         self._http = http
         self._seed = seed
         self._names = names
+        self._edit = edit
         self.left_open: set[str] = set()
         self.sent: dict[str, Decision] = {}
+        self._edited: set[str] = set()
         self._hands = asyncio.Semaphore(_AT_ONCE)
 
     async def answer(self) -> None:
@@ -102,6 +125,10 @@ class Reviewer:
             if question["allowed"]:  # what allows nothing yet is looked at again
                 self.left_open.add(review_id)
             return
+        about = edited(self._seed, lead, question)
+        if about is not None and review_id not in self._edited:
+            self._edited.add(review_id)
+            await self._edit(*about)
         await self._send(question, decision)
         if Random(review_id).random() < _SAID_TWICE:  # noqa: S311
             await self._send(question, decision)

@@ -154,7 +154,7 @@ def _properties(chance: Random, number: int, kind: Kind) -> dict[str, str]:
 
 def _edits(chance: Random, kind: Kind) -> tuple[Edit, ...]:
     """What people save meanwhile: what we write as well, what is an event of its own, and what is neither."""
-    if kind == "form" or chance.random() < 0.6:
+    if kind == "form" or chance.random() < 0.5:
         return ()
     choices: Sequence[dict[str, str]] = (
         (
@@ -167,7 +167,7 @@ def _edits(chance: Random, kind: Kind) -> tuple[Edit, ...]:
         if kind != "salesforce"
         else ({"Status": "Working - Contacted"}, {"Title": "Buyer"}, {"Company": "Renamed"})
     )
-    times = sorted(round(chance.expovariate(0.4), 2) for _ in range(chance.choice((1, 1, 2))))
+    times = sorted(round(chance.expovariate(0.3), 2) for _ in range(chance.choice((1, 1, 2))))
     return tuple(Edit(at, chance.choice(choices)) for at in times)
 
 

@@ -41,7 +41,7 @@ async def soak(stack: Stack, schedule: Schedule, *, limit: float) -> Soaked:
     limits = httpx.Limits(max_connections=200, max_keepalive_connections=50, keepalive_expiry=2)
     async with httpx.AsyncClient(timeout=30, trust_env=False, limits=limits) as http:
         source = Source(stack, http)
-        reviewer = Reviewer(stack, http, schedule.seed, source.told.record_ids)
+        reviewer = Reviewer(stack, http, schedule.seed, source.told.record_ids, source.edit)
         answering = asyncio.create_task(reviewer.answer())
         try:
             await source.carry_out(schedule)

@@ -126,12 +126,16 @@ class Source:
         }
         await self._sandbox("POST", "faults", asked)
 
-    async def _edit(self, system: str, record_id: str, edit: Edit, born: float) -> None:
-        await asyncio.sleep(born + edit.after_seconds - time.monotonic())
+    async def edit(self, system: str, record_id: str, fields: Mapping[str, str]) -> None:
+        """Save fields of a record as a person does, where the CRM lets a person do it."""
         try:
-            await self._save(system, edit.fields, record_id)
+            await self._save(system, fields, record_id)
         except httpx.HTTPStatusError:
             self.told.refused += 1
+
+    async def _edit(self, system: str, record_id: str, edit: Edit, born: float) -> None:
+        await asyncio.sleep(born + edit.after_seconds - time.monotonic())
+        await self.edit(system, record_id, edit.fields)
 
     async def _submit(self, lead: ScheduledLead, born: float) -> None:
         """A form's submission; the website sends it again as often as the schedule says."""
