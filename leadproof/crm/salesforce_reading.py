@@ -81,6 +81,9 @@ class Reader:
     def by_id(
         self, target_object: str, record_id: str, fields: Sequence[str], deadline: Deadline, *, history: bool
     ) -> LookUp:
+        if any(_is_id(other, record_id) for other in PREFIXES.keys() - {target_object}):
+            # what a decision wrote to after it was shown a lead under its contact's id
+            return LookUp(presence=Presence.REMOVED, record_ids=(salesforce_id(record_id),))
         if not _is_id(target_object, record_id):
             return _unknown("there is nothing to look up by: the id is none of this object")
         question = self._question(target_object, fields, deadline, history=history)

@@ -356,9 +356,16 @@ def test_a_user_of_whom_nothing_is_told_is_asked_for_once(org: Org, salesforce: 
     assert len(org.users_asked_for) == 1
 
 
-@pytest.mark.parametrize("record_id", ["", ".", "..", "//evil.example/x", "00Q", CONTACT, LEAD + "/x", "1" * 18])
+@pytest.mark.parametrize("record_id", ["", ".", "..", "//evil.example/x", "00Q", "003", LEAD + "/x", "1" * 18])
 def test_what_is_no_id_of_the_object_is_not_asked_for(record_id: str, org: Org, salesforce: SalesforceCrm) -> None:
     assert read(salesforce, record_id).presence is Presence.UNKNOWN
+    assert org.server.requests == []
+
+
+def test_a_lead_by_the_id_of_its_contact_is_no_lead_any_more(org: Org, salesforce: SalesforceCrm) -> None:
+    """Under that id a converted lead is shown, and a decision to overwrite is carried out on what was shown."""
+    found = read(salesforce, CONTACT[:15])
+    assert (found.presence, found.record_ids) == (Presence.REMOVED, (CONTACT,))
     assert org.server.requests == []
 
 
