@@ -146,8 +146,8 @@ class ReviewActivities:
         bare = decision.model_copy(
             update={"decision_id": keys.digest(["bare-decision/1", via, reviewer, decision.decision_id])}
         )
-        row = self._ledger.record_decision(bare, reviewer=reviewer, via=via)
-        self._ledger.refuse_decision(row.decision_id, verdict=DecisionVerdict.IMPOSSIBLE)
+        # never pending, not even for a moment: a run that begins there would apply it
+        row = self._ledger.record_decision(bare, reviewer=reviewer, via=via, verdict=DecisionVerdict.IMPOSSIBLE)
         why = f"the queue {item.queue!r} takes decisions through the review only, not as a bare signal"
         return Applied(decision_id=row.decision_id, verdict=DecisionVerdict.IMPOSSIBLE, why=why)
 

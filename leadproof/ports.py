@@ -366,8 +366,19 @@ class Ledger(Protocol):
         """Open an item about a mutation, or return the open one."""
         ...
 
-    def record_decision(self, decision: ReviewDecision, *, reviewer: str, via: str) -> DecisionRow:
-        """Keep a decision as pending, or return the row that already stands under its id."""
+    def record_decision(
+        self,
+        decision: ReviewDecision,
+        *,
+        reviewer: str,
+        via: str,
+        verdict: DecisionVerdict = DecisionVerdict.PENDING,
+    ) -> DecisionRow:
+        """Keep a decision, or return the row that already stands under its id.
+
+        Args:
+            verdict: *pending*, or that of a decision which is not to be applied at any time.
+        """
         ...
 
     def record_malformed(

@@ -65,8 +65,15 @@ class Reviews(Store):
         """
         return self._write(lambda tx: _ask_about_mutation(tx, mutation_key, question))
 
-    def record_decision(self, decision: ReviewDecision, *, reviewer: str, via: str) -> DecisionRow:
-        """Keep a decision as pending, or return the row that already stands under its id."""
+    def record_decision(
+        self,
+        decision: ReviewDecision,
+        *,
+        reviewer: str,
+        via: str,
+        verdict: DecisionVerdict = DecisionVerdict.PENDING,
+    ) -> DecisionRow:
+        """Keep a decision, or return the row that already stands under its id; see `leadproof.ports.Ledger`."""
         row = DecisionRow(
             decision_id=decision.decision_id,
             review_id=decision.review_id,
@@ -76,7 +83,7 @@ class Reviews(Store):
             via=via,
             reason=decision.reason,
             shown_digest=decision.shown_digest,
-            verdict=DecisionVerdict.PENDING,
+            verdict=verdict,
             decided_at=self._clock.now(),
         )
         return self._write(lambda tx: _record(tx, row))

@@ -20,7 +20,7 @@ from leadproof.domain.review import DecisionVerdict, ReviewItem, parse_decision
 from leadproof.domain.steps import Question
 from leadproof.rulebook import Rulebook
 from tests.activities.room import Room
-from tests.boundary.target import is_lost
+from tests.boundary.target import Stop, is_lost
 from tests.boundary.world import POLICY, TARGET, World
 from tests.ledger.steps import answered, claim, won
 from tests.support.ledgers import a_lead_event, a_mutation, planned
@@ -153,6 +153,23 @@ def test_a_bare_signal_that_does_not_count_ends_no_decision_that_is_pending(revi
     assert verdict(reviews.send_where_no_signal_counts(body)) is DecisionVerdict.IMPOSSIBLE
     reviews.room.clock.forward(1000)
     assert verdict(reviews.pending()) is DecisionVerdict.APPLIED
+
+
+def test_a_bare_signal_that_does_not_count_is_never_pending(reviews: Reviews, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else a run that begins when its worker was killed there would apply it."""
+    body, ledger = approve(reviews.ask()), type(reviews.room.ledger)
+    record = ledger.record_decision
+
+    def last_step(*sent: Any, **more: Any) -> None:
+        record(*sent, **more)
+        raise Stop
+
+    with monkeypatch.context() as patched:
+        patched.setattr(ledger, "record_decision", last_step)
+        with pytest.raises(Stop):
+            reviews.send_where_no_signal_counts(body)
+    assert reviews.pending().answers == ()
+    assert reviews.world.mutation.reason is Reason.NEEDS_APPROVAL
 
 
 @pytest.mark.parametrize("sent", [(), ("approve",), ({"decision": "approve"},), ({}, {}), (None,)])
