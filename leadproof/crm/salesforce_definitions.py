@@ -23,7 +23,7 @@ REFUSED_SECONDS: Final = 60.0
 """What is refused is not asked again for so long: such a question is one of the org's calls, too."""
 
 OUTDATED_SECONDS: Final = 3600.0
-"""What an org tracks is taken as it was for so long, where it cannot be asked."""
+"""What an org said of itself is taken as it was for so long, where it cannot be asked."""
 
 HISTORIES: Final = "Histories"
 """What the history of a lead or a contact is called as a part of its record."""
@@ -124,13 +124,9 @@ class Definitions:
     def tracked(self, name: str, deadline: Deadline) -> frozenset[str]:
         """The fields of an object, without case, whose history tells every value.
 
-        A plan is made once, and one that is made while the org does not answer must not say for good that there is no
-        history. So there the answer before counts.
-
         Raises:
             ConfigurationRefused: as for `of`.
         """
-        key = ("history", name)
 
         def look() -> frozenset[str]:
             soql = format_soql(
@@ -144,14 +140,7 @@ class Definitions:
                 one for one in names if (field := definition.field(one)) and field.length <= LONGEST_IN_HISTORY
             )
 
-        try:
-            found: frozenset[str] = self._recent(key, KEPT_SECONDS, look)
-        except ConfigurationRefused:
-            with self._lock:
-                kept = self._kept.get(key)
-            if kept is None or self._clock() - kept[0] >= OUTDATED_SECONDS:
-                raise
-            found = kept[1]
+        found: frozenset[str] = self._recent(("history", name), KEPT_SECONDS, look)
         return found
 
     def user_is_active(self, user_id: str, deadline: Deadline, *, age: float = KEPT_SECONDS) -> bool | None:
@@ -203,6 +192,9 @@ class Definitions:
     def _recent(self, key: tuple[str, str], age: float, look: Callable[[], Any]) -> Any:
         """What is kept, or a fresh look; two threads that look at once both ask, and either may be kept.
 
+        Where the org does not answer for a moment, what it said before counts, unless a fresh look is asked for: a plan
+        is made once, and must not say for good that there is no history.
+
         Raises:
             ConfigurationRefused: a moment ago or now.
         """
@@ -210,19 +202,27 @@ class Definitions:
             kept, refused = self._kept.get(key), self._refused.get(key)
         if kept is not None and self._clock() - kept[0] < age:
             return kept[1]
-        if refused is not None and self._clock() - refused[0] < min(age, REFUSED_SECONDS):
-            raise ConfigurationRefused(refused[1])
         try:
-            found = look()
+            if refused is not None and self._clock() - refused[0] < min(age, REFUSED_SECONDS):
+                raise ConfigurationRefused(refused[1])
+            found = self._looked(key, look)
+        except ConfigurationRefused:
+            if kept is None or age < KEPT_SECONDS or self._clock() - kept[0] >= OUTDATED_SECONDS:
+                raise
+            return kept[1]
+        with self._lock:
+            self._kept[key] = (self._clock(), found)
+        return found
+
+    def _looked(self, key: tuple[str, str], look: Callable[[], Any]) -> Any:
+        try:
+            return look()
         except (TargetUnreachable, TargetForeign):
             raise
         except ConfigurationRefused as refusal:
             with self._lock:
                 self._refused[key] = (self._clock(), str(refusal))
             raise
-        with self._lock:
-            self._kept[key] = (self._clock(), found)
-        return found
 
 
 def _definition(body: Any) -> Definition:

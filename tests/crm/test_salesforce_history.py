@@ -246,11 +246,16 @@ def test_an_org_that_does_not_answer_for_a_moment_has_not_lost_its_history(lost:
     org.answers(says(200, TRACKED), lost)
     try:
         assert "title" in definitions.tracked("Lead", Deadline(5))
+        org.describes = lost  # type: ignore[assignment,method-assign]
         now[0] = KEPT_SECONDS + 1
         assert "title" in definitions.tracked("Lead", Deadline(5))
-        now[0] = OUTDATED_SECONDS + 1
+        assert definitions.of("Lead", Deadline(5)).field("Title")
         with pytest.raises(ConfigurationRefused):
-            definitions.tracked("Lead", Deadline(5))
+            definitions.of("Lead", Deadline(5), age=5.0)
+        now[0] = OUTDATED_SECONDS + 1
+        for ask in (definitions.tracked, definitions.of):
+            with pytest.raises(ConfigurationRefused):
+                ask("Lead", Deadline(5))
         assert len(org.calls) == 3
     finally:
         client.close()
