@@ -18,11 +18,12 @@ def lines(soaked: Soaked) -> Iterator[str]:
     """The summary, and then what is wrong, one line each, with the seed."""
     evidence, schedule = soaked.evidence, soaked.evidence.schedule
     ledger, seen, told = evidence.ledger, evidence.witness, evidence.told
-    faults = [fault for lead in schedule.leads for fault in lead.faults]
-    armed = sum(fault.times for fault in faults)
+    armed: Counter[str] = Counter()
+    for fault in (fault for lead in schedule.leads for fault in lead.faults):
+        armed[fault.kind] += fault.times
+    met = Counter({kind: number - seen.armed.get(kind, 0) for kind, number in armed.items()})
     yield f"leads        {len(schedule.leads)} in {len(ledger.leads)} events, {told.put_off} deliveries put off"
-    yield f"faults       {len(faults)}: {_counted(Counter(fault.kind for fault in faults))}"
-    yield f"             {armed - seen.armed} of {armed} met" if armed else "             none"
+    yield f"faults met   {met.total()} of {armed.total()}: {_counted(met) or 'none'}"
     edits = sum(len(lead.edits) for lead in schedule.leads)
     yield f"edits        {edits}, and {told.refused} that the CRM did not let a person make"
     yield f"kills        {_counted(told.kills) or 'none'}"
@@ -34,11 +35,8 @@ def lines(soaked: Soaked) -> Iterator[str]:
     yield f"seconds      {soaked.seconds:.0f}"
     for wrong in soaked.wrongs:
         yield f"WRONG        seed {schedule.seed}, {wrong}"
-    yield (
-        "nothing is wrong"
-        if not soaked.wrongs
-        else f"{len(soaked.wrongs)} wrong: python -m soak --seed {schedule.seed} --leads {len(schedule.leads)}"
-    )
+    again = f"once more: python -m soak --seed {schedule.seed} --leads {len(schedule.leads)}"
+    yield f"{len(soaked.wrongs)} wrong; {again}" if soaked.wrongs else "nothing is wrong"
 
 
 def _stands(mutation: Mapping[str, str | None]) -> str:

@@ -6,6 +6,7 @@ The names stand here once more, and not by way of the adapters: a mistake in the
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -123,11 +124,15 @@ class Write:
 
 @dataclass(frozen=True, slots=True)
 class Witness:
-    """Both CRMs, at one look."""
+    """Both CRMs, at one look.
+
+    Attributes:
+        armed: by kind, how many faults no request has met.
+    """
 
     records: Sequence[Record] = ()
     writes: Sequence[Write] = ()
-    armed: int = 0
+    armed: Mapping[str, int] = field(default_factory=dict)
 
     def record(self, system: str, record_id: str | None) -> Record | None:
         return next((one for one in self.records if (one.system, one.record_id) == (system, record_id)), None)
@@ -150,7 +155,10 @@ async def look(sandbox: str, http: httpx.AsyncClient) -> Witness:
         records += [_record(system, one) for one in await asked("records", provider=system, object=kind)]
         received = await asked("requests", provider=system, operation=f"{kind}.write")
         writes += [write for one in received for write in _writes(system, one)]
-    return Witness(records, writes, sum(int(fault["times"]) for fault in await asked("faults")))
+    armed: Counter[str] = Counter()
+    for fault in await asked("faults"):
+        armed[fault["kind"]] += int(fault["times"])
+    return Witness(records, writes, armed)
 
 
 def _record(system: str, said: Mapping[str, Any]) -> Record:

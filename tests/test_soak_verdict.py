@@ -9,10 +9,12 @@ from typing import Any
 
 import pytest
 
+from soak import report
 from soak.evidence import Evidence
 from soak.ledger import Ledger, stirring
 from soak.reviewer import Decision
 from soak.schedule import Schedule, ScheduledLead
+from soak.soaking import Soaked
 from soak.source import Told
 from soak.verdict import wrongs
 from soak.witness import Record, Version, Witness, Write
@@ -266,6 +268,14 @@ def test_what_was_given_up_uncertain_may_have_landed() -> None:
 
 def test_a_request_that_a_session_did_not_carry_is_the_same_attempt() -> None:
     assert wrongs(evidence(writes=(a_write(applied=False, refused_session=True), a_write()))) == []
+
+
+def test_each_thing_that_is_wrong_is_a_line_with_the_seed_and_the_lead() -> None:
+    broken = evidence(writes=(a_write(), a_write()), attempts=(an_attempt(),) * 2)
+    *_, wrong, last = report.lines(Soaked(broken, wrongs(broken), 12.3))
+    assert wrong.startswith("WRONG        seed 7, lead 1 (hubspot), qualify aaaaaaaaaaaa: the witness carried it out 2")
+    assert last == "1 wrong; once more: python -m soak --seed 7 --leads 1"
+    assert list(report.lines(Soaked(evidence(), [], 12.3)))[-1] == "nothing is wrong"
 
 
 class TestRest:

@@ -85,7 +85,7 @@ async def test_a_row_of_a_batch_is_a_write_of_its_own_and_not_applied_where_it_w
     (write,) = seen.writes_of("k2")
     assert (write.applied, write.values) == (False, {"email": EMAIL, "country": "de"})
     assert seen.records == []
-    assert seen.armed == 1
+    assert seen.armed == {"drop_before_apply": 1}
 
 
 async def test_salesforce_is_read_in_the_same_names(http: httpx.AsyncClient, address: str) -> None:
