@@ -164,6 +164,8 @@ def _number(spec: FieldSpec, value: object) -> str:
 
 def _money(spec: FieldSpec, value: object) -> str:
     whole, _, fraction = _number(spec, value).partition(".")
+    if len(whole.lstrip("-")) + spec.decimals > _LARGEST_EXPONENT + 1:
+        raise _refuse(spec, "its minor units are out of range")
     fraction = fraction.ljust(spec.decimals, "0")
     return f"{whole}.{fraction}" if fraction else whole
 

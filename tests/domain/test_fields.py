@@ -149,6 +149,16 @@ def test_only_amounts_have_another_canonical_form() -> None:
     assert canonical(FieldSpec(type=FieldType.MONEY), None) is None
 
 
+@pytest.mark.parametrize("decimals", [0, 2, 6])
+def test_an_amount_that_can_be_read_has_minor_units(decimals: int) -> None:
+    spec = FieldSpec(type=FieldType.MONEY, decimals=decimals)
+    for sign in (1, -1):
+        largest = sign * 10 ** (400 - decimals)
+        assert canonical(spec, normal(spec, largest)) == str(sign * 10**400)
+        with pytest.raises(MalformedValue):
+            normal(spec, largest * 10)
+
+
 def test_minor_units_have_bounds() -> None:
     with pytest.raises(ValidationError):
         FieldSpec(type=FieldType.MONEY, decimals=-1)
