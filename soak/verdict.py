@@ -44,14 +44,14 @@ def _leads(evidence: Evidence) -> Iterator[Wrong]:
         if scheduled.kind != "salesforce" and admitted["deliveries"] < told.acknowledged[scheduled.number]:
             yield Wrong(name, f"{told.acknowledged[scheduled.number]} deliveries were acknowledged and not all counted")
         for system in ("hubspot", "salesforce"):
-            same = [
-                r for r in evidence.witness.records if r.system == system and r.fields.get("email") == scheduled.email
-            ]
-            if len(same) > 1:
-                yield Wrong(name, f"{len(same)} records stand for it in {system}")
+            stand = len(evidence.witness.of_address(system, scheduled.email))
+            if stand > 1:
+                yield Wrong(name, f"{stand} records stand for it in {system}")
     for lead in ledger.leads:
-        if (lead["outcome"] == "review") != (lead["event_key"] in asked) and lead["outcome"] not in FINAL_OUTCOMES:
-            yield Wrong(f"event {lead['event_key'][:12]}", f"outcome {lead['outcome']}, open questions or not")
+        if lead["outcome"] == "review" and lead["event_key"] not in asked:
+            yield Wrong(f"event {lead['event_key'][:12]}", "is in review, and no question is open")
+        if lead["outcome"] == "gone" and "stale_read" not in evidence.faults_of(lead["source_record_id"]):
+            yield Wrong(f"event {lead['event_key'][:12]}", "is gone, and its record is where it was")
         if lead["outcome"] in FINAL_OUTCOMES and lead["event_key"] in asked:
             yield Wrong(f"event {lead['event_key'][:12]}", f"is {lead['outcome']}, and a question is open")
 
@@ -62,14 +62,10 @@ def _strangers(evidence: Evidence) -> Iterator[Wrong]:
     for write in evidence.witness.writes:
         if write.marker not in known:
             yield Wrong(f"{write.system}", f"a write at {write.at:%H:%M:%S} names no mutation of the ledger")
-    ids = Counter(
-        (record.system, external)
-        for record in evidence.witness.records
-        if (external := record.fields.get("external_id"))
-    )
-    yield from (
-        Wrong(system, f"{count} records carry one external id") for (system, _), count in ids.items() if count > 1
-    )
+    carried = Counter((record.system, record.fields.get("external_id")) for record in evidence.witness.records)
+    for (system, external_id), count in carried.items():
+        if external_id and count > 1:
+            yield Wrong(system, f"{count} records carry one external id")
 
 
 def _decisions(evidence: Evidence) -> Iterator[Wrong]:

@@ -226,6 +226,7 @@ WRONG: dict[str, tuple[Callable[[], Evidence], str]] = {
     ),
     "an event that was lost": (lambda: replace(evidence(), ledger=Ledger()), "is not in the ledger"),
     "a delivery that was not counted": (lambda: evidence(acknowledged=3), "not all counted"),
+    "gone, and there": (lambda: evidence(outcome="gone"), "is gone, and its record is where it was"),
     "a question about what is final": (
         lambda: evidence(items=(an_item("uncertain", state="open"),)),
         "is done, and a question is open",
