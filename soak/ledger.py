@@ -19,7 +19,6 @@ HOLDING = frozenset({"submitted", "uncertain", "divergent"})
 
 _TABLES: Mapping[str, str] = {
     "lead_event": "first_seen_at, event_key",
-    "lead_plan": "event_key",
     "mutation": "created_at, ordinal, mutation_key",
     "mutation_attempt": "mutation_key, number",
     "mutation_observation": "mutation_key, number",
@@ -28,18 +27,17 @@ _TABLES: Mapping[str, str] = {
 }
 _JSON = frozenset(
     {
-        *("snapshot", "plan", "planner", "depends_on", "base_state", "intended_state", "acceptance_receipt"),
-        *("observed_state", "differences", "answer", "state_json", "lead"),
+        *("depends_on", "base_state", "intended_state", "acceptance_receipt"),
+        *("observed_state", "differences", "answer"),
     }
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Ledger:
-    """Every row, at one look."""
+    """Every row of leads, effects and questions, at one look."""
 
     leads: Sequence[Row] = ()
-    plans: Sequence[Row] = ()
     mutations: Sequence[Row] = ()
     attempts: Mapping[str, Sequence[Row]] = field(default_factory=dict)
     observations: Mapping[str, Sequence[Row]] = field(default_factory=dict)
@@ -51,14 +49,13 @@ class Ledger:
 
 
 def read(stack: Stack) -> Ledger:
-    """Read every table."""
+    """Read the tables."""
     tables = {
         name: [_parsed(name, row) for row in stack.rows(f"SELECT * FROM {name} ORDER BY {order}")]  # noqa: S608
         for name, order in _TABLES.items()
     }
     return Ledger(
         leads=tables["lead_event"],
-        plans=tables["lead_plan"],
         mutations=tables["mutation"],
         attempts=_by_mutation(tables["mutation_attempt"]),
         observations=_by_mutation(tables["mutation_observation"]),

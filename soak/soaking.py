@@ -18,7 +18,7 @@ from soak.schedule import Schedule
 from soak.source import Source
 from soak.stack import Stack
 
-_LOOK_SECONDS = 1.0
+_LOOK_SECONDS = 1.5
 _MOST_NAMED = 20
 
 
