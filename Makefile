@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test check bench soak live
+.PHONY: demo test check bench soak live crash
 
 demo: .venv/ready  ## the main job end to end on embedded parts
 	$(BIN)/leadproof demo $(DEMO_ARGS)
@@ -10,6 +10,9 @@ demo: .venv/ready  ## the main job end to end on embedded parts
 # what one process has compiled, the others read, also where the environment says otherwise
 test: .venv/ready-dev  ## everything that is proved
 	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n 3 --dist worksteal $(TEST_ARGS)
+
+crash: .venv/ready-dev  ## every fault that kills, alone on the machine: it says how long recovering takes
+	$(BIN)/python -m pytest -n 0 -m crash $(CRASH_ARGS) tests/crash
 
 check: .venv/ready-dev  ## style, types and which way imports run
 	$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy && $(BIN)/lint-imports

@@ -29,7 +29,7 @@ async def server() -> AsyncIterator[WorkflowEnvironment]:
 
 @pytest.fixture(scope="session")
 def missed_within(worker_id: str) -> float:
-    """The bound on a recovery: the promised one where the suite has the machine to itself (`make crash`), and twice that
+    """The bound on a recovery: the promised one where the suite has the machine to itself (`make crash`); twice that
     where other tests run beside it, which it would measure."""
     return MISSED_WITHIN if worker_id == "master" else 2 * MISSED_WITHIN
 
