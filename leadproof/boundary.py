@@ -236,7 +236,8 @@ def _request(mutation: Mutation, *, record: FoundRecord | None) -> WriteRequest:
         fields=intent.fields,
         marker=mutation.mutation_key,
         sets_external_id=not linked,
-        unmodified_since=record.changed_at if record is not None else None,
+        # of the two the later: whatever moved until then is in what was just read
+        unmodified_since=record.moved_at or record.changed_at if record is not None else None,
     )
 
 

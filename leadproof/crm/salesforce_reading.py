@@ -23,7 +23,8 @@ from leadproof.domain.records import MARKER, FoundRecord, LookUp, Presence
 from leadproof.domain.salesforce_ids import salesforce_id
 
 _ABSENT: Final = LookUp(presence=Presence.ABSENT)
-_ALWAYS: Final = ("Id", "IsDeleted", "MasterRecordId", "CreatedDate", "LastModifiedById", "LastModifiedDate")
+_LAST_MOVED: Final = ("LastModifiedDate", "SystemModstamp")
+_ALWAYS: Final = ("Id", "IsDeleted", "MasterRecordId", "CreatedDate", "LastModifiedById", *_LAST_MOVED)
 _OF_A_LEAD: Final = ("IsConverted", "ConvertedContactId")
 _WHERE_IT_WENT: Final = frozenset({"MasterRecordId", "ConvertedContactId"})
 """Not asked for where our user does not see them; then a record that went elsewhere is only gone."""
@@ -267,6 +268,7 @@ class Reader:
             ),
             changed_by=names.get(salesforce_id(row["lastmodifiedbyid"])),
             changed_at=moment(row["lastmodifieddate"]),
+            moved_at=max(moment(row[column.casefold()]) for column in _LAST_MOVED),
         )
 
     def _form(self, name: str, value: Any) -> Any:

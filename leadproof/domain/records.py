@@ -40,6 +40,8 @@ class FoundRecord(BaseModel):
         raw: the same fields as the target returned them.
         history: our field name (and `effect_marker`) to its changes, newest first; a field whose history the target
             does not keep, or that was not asked for, is not there.
+        changed_by, changed_at: who changed it last, and when.
+        moved_at: when it last moved, where that is told: also by software that leaves the last change as it was.
     """
 
     model_config = ConfigDict(frozen=True, defer_build=True)
@@ -52,6 +54,7 @@ class FoundRecord(BaseModel):
     history: dict[str, tuple[Change, ...]] = {}
     changed_by: str | None = None
     changed_at: datetime | None = None
+    moved_at: datetime | None = None
 
 
 class Presence(StrEnum):

@@ -24,7 +24,7 @@ class WriteRequest(BaseModel):
         fields: our field name to intended value, normalised.
         marker: the mutation key, stamped with the write.
         sets_external_id: give the record our external id with this write.
-        unmodified_since: when the record was last changed, as the check just read it; a target that takes a
+        unmodified_since: when the record last moved, as the check just read it; a target that takes a
             precondition refuses the write where it was changed since. `None`: the check was left out, or did not tell.
     """
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from leadproof.domain.mutation import AnswerClass, Mutation, Reason, Status
 from leadproof.domain.records import LookUp, Presence
 from tests.boundary.target import UNREADABLE, Target, answers, sees
 from tests.boundary.world import INTENT, TARGET, World
+from tests.support.ledgers import START
 
 Reserve = Callable[[World], Mutation]
 
@@ -293,6 +295,28 @@ def test_what_does_not_stand_is_not_found(world: World) -> None:
         world.submit(version=1, number=1)
     with pytest.raises(NotFound):
         world.look()
+
+
+# -- what a precondition holds the record against ----------------------------------------------------------------------
+@pytest.mark.parametrize(
+    ("told", "since"),
+    [
+        ({}, None),
+        ({"changed_at": 1}, 1),
+        ({"changed_at": 1, "moved_at": 2}, 2),  # software moved it since, and that is in what was read
+    ],
+)
+def test_a_write_is_for_the_record_as_it_was_read(world: World, told: dict[str, int], since: int | None) -> None:
+    def at(seconds: int) -> datetime:
+        return START + timedelta(seconds=seconds)
+
+    world.update()
+    times = {name: at(seconds) for name, seconds in told.items()}
+    world.target.sights.append(
+        lambda _, found: found.model_copy(update={"record": found.record.model_copy(update=times)})  # type: ignore[union-attr]
+    )
+    world.submit()
+    assert world.target.sent[0].request.unmodified_since == (None if since is None else at(since))
 
 
 # -- a read that says nothing ------------------------------------------------------------------------------------------

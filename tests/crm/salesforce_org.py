@@ -66,6 +66,7 @@ def row(record_id: str = LEAD, **columns: Any) -> dict[str, Any]:
         "CreatedDate": "2026-11-29T08:00:00.000+0000",
         "LastModifiedById": US,
         "LastModifiedDate": "2026-11-30T01:37:04.000+0000",
+        "SystemModstamp": "2026-11-30T01:37:04.000+0000",
         EXTERNAL_FIELD: None,
         MARKER_FIELD: None,
         "Email": None,

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 EMAIL = "bo@example.com"
 CONVERTED_TO = "ConvertedContactId"
-ALWAYS = "Id, IsDeleted, MasterRecordId, CreatedDate, LastModifiedById, LastModifiedDate"
+ALWAYS = "Id, IsDeleted, MasterRecordId, CreatedDate, LastModifiedById, LastModifiedDate, SystemModstamp"
 
 
 def read(crm: SalesforceCrm, record_id: str = LEAD, *fields: str, history: bool = False) -> LookUp:
@@ -243,6 +243,7 @@ def test_a_record_that_is_nowhere_is_absent(org: Org, salesforce: SalesforceCrm)
         rows(row(IsDeleted="false")),
         rows(row(LastModifiedDate="yesterday")),
         rows(row(LastModifiedDate=None)),
+        rows(row(SystemModstamp=None)),
         rows(row(LastModifiedById="nobody")),
         rows({name: value for name, value in row().items() if name != MARKER_FIELD}),
         rows(row(IsDeleted=True, MasterRecordId="nonsense")),
@@ -335,6 +336,15 @@ def test_who_changed_a_record_last(org: Org, salesforce: SalesforceCrm) -> None:
         assert found.record is not None
         assert found.record.changed_by == by
     assert org.users_asked_for == [f"Id IN ('{ANN}')"], "the other one was told along with her"
+
+
+def test_software_can_move_a_record_and_leave_its_last_change(org: Org, salesforce: SalesforceCrm) -> None:
+    for stamp, moved in (("01:37:04", "01:37:04"), ("02:00:00", "02:00:00"), ("01:00:00", "01:37:04")):
+        org.shows(row(SystemModstamp=f"2026-11-30T{stamp}.000+0000"))
+        found = read(salesforce)
+        assert found.record is not None
+        assert str(found.record.changed_at) == "2026-11-30 01:37:04+00:00"
+        assert str(found.record.moved_at) == f"2026-11-30 {moved}+00:00"
 
 
 def test_a_user_of_whom_nothing_is_told_is_nobody(org: Org, salesforce: SalesforceCrm) -> None:
