@@ -126,7 +126,8 @@ class Stage:
         if record is None:  # only a case that wants one that is not there comes here
             record = FoundRecord(record_id=self.record_id, fields=dict.fromkeys(names))
         snapshot = self._snapshot(self.system.name, self.record_id, record.fields)
-        state = TargetState(found=LookUp(presence=Presence.ONE, record=record), read_at=self.clock.now())
+        one = LookUp(presence=Presence.ONE, record=record)
+        state = TargetState(found=one, read_at=self.clock.now(), of_the_event=True)
         return self._reserve(ActionKind.QUALIFY, snapshot, fields or self.qualified, state)
 
     def create(self, found_unlinked: Unlinked = "review", **fields: Any) -> Mutation:
