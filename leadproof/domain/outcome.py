@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Protocol
 
 from leadproof.domain.events import Outcome
-from leadproof.domain.mutation import Status
+from leadproof.domain.mutation import Reason, Status
 
 
 class Standing(Protocol):
@@ -21,12 +21,16 @@ class Standing(Protocol):
     @property
     def status(self) -> Status: ...
 
+    @property
+    def reason(self) -> Reason | None: ...
+
 
 def outcome_of(mutations: Iterable[Standing], open_item: bool) -> Outcome:
     """The outcome of an event, by the first rule that holds.
 
     An item is open: *review*. A mutation is not final (*rejected* is not): *working*. All are observed, or answered by
-    an observed derived mutation: *done*. None is: *superseded* if all are, else *abandoned*. Else *partly*.
+    an observed derived mutation: *done*. Some are: *partly*. All are superseded, or fell with one that is
+    (`dependency`): *superseded*. Else *abandoned*.
 
     Args:
         mutations: all of the event, derived ones included; without any there is nothing to go by but the item, and the
@@ -43,8 +47,8 @@ def outcome_of(mutations: Iterable[Standing], open_item: bool) -> Outcome:
         return Outcome.DONE
     if any(mutation.status is Status.OBSERVED for mutation in standing):
         return Outcome.PARTLY
-    if all(mutation.status is Status.SUPERSEDED for mutation in standing):
-        return Outcome.SUPERSEDED
+    if all(mutation.status is Status.SUPERSEDED or mutation.reason is Reason.DEPENDENCY for mutation in standing):
+        return Outcome.SUPERSEDED  # what the others fell with is among them: nobody gave anything up
     return Outcome.ABANDONED
 
 

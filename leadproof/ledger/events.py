@@ -8,7 +8,7 @@ from sqlalchemy import bindparam, select, update
 
 from leadproof.domain.errors import NotFound
 from leadproof.domain.events import Lead, Outcome
-from leadproof.domain.mutation import Status
+from leadproof.domain.mutation import Reason, Status
 from leadproof.domain.outcome import outcome_of
 from leadproof.domain.review import ReviewState
 from leadproof.ledger.rows import to_lead
@@ -24,7 +24,7 @@ _LOCK_OF_MUTATION = (
     )
     .with_for_update(key_share=True)
 )
-_STANDINGS = select(MUTATION.c.mutation_key, MUTATION.c.parent_key, MUTATION.c.status).where(
+_STANDINGS = select(MUTATION.c.mutation_key, MUTATION.c.parent_key, MUTATION.c.status, MUTATION.c.reason).where(
     MUTATION.c.event_key == bindparam("event_key")
 )
 _ASKED = (
@@ -43,6 +43,7 @@ class _Standing(NamedTuple):
     mutation_key: str
     parent_key: str | None
     status: Status
+    reason: Reason | None
 
 
 def locked(tx: Transaction, event_key: str) -> Lead:
@@ -73,7 +74,12 @@ def recompute(tx: Transaction, lead: Lead) -> Lead:
     """Set a locked event's outcome by the rule; an event without mutations keeps a final one."""
     event_key = {"event_key": lead.event_key}
     mutations = [
-        _Standing(row["mutation_key"], row["parent_key"], Status(row["status"]))
+        _Standing(
+            row["mutation_key"],
+            row["parent_key"],
+            Status(row["status"]),
+            Reason(row["reason"]) if row["reason"] else None,
+        )
         for row in tx.rows(_STANDINGS, event_key)
     ]
     asked = tx.value(_ASKED, event_key)

@@ -67,6 +67,17 @@ def test_a_dependent_that_waits_for_a_person_still_does(ledger: OwnedLedger, clo
     )
 
 
+def test_what_falls_with_a_superseded_effect_was_given_up_by_nobody(ledger: OwnedLedger, clock: HandClock) -> None:
+    event, (first, second, third) = chain(ledger, THREE)
+    decide(ledger, divergent(ledger, clock, first), Decision.ACCEPT)
+    for mutation in (second, third):
+        standing = now(ledger, mutation)
+        assert (standing.status, standing.reason) == (Status.ABANDONED, Reason.DEPENDENCY)
+    lead = ledger.lead(event.event_key)
+    assert lead is not None
+    assert lead.outcome is Outcome.SUPERSEDED
+
+
 def test_what_was_abandoned_takes_its_dependents_and_theirs(ledger: OwnedLedger, clock: HandClock) -> None:
     event, (first, second, third) = chain(ledger, THREE)
     item = divergent(ledger, clock, first)

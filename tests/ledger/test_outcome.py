@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from leadproof.domain.events import Outcome
-from leadproof.domain.mutation import FINAL, Status
+from leadproof.domain.mutation import FINAL, Reason, Status
 from leadproof.domain.outcome import outcome_of
 
 
@@ -17,6 +17,12 @@ class Row(NamedTuple):
     mutation_key: str
     status: Status
     parent_key: str | None = None
+    reason: Reason | None = None
+
+
+def fell(mutation_key: str) -> Row:
+    """What was given up because what it depends on did not come about."""
+    return Row(mutation_key, ABANDONED, reason=Reason.DEPENDENCY)
 
 
 OBSERVED, SUPERSEDED, ABANDONED = Status.OBSERVED, Status.SUPERSEDED, Status.ABANDONED
@@ -35,6 +41,12 @@ OBSERVED, SUPERSEDED, ABANDONED = Status.OBSERVED, Status.SUPERSEDED, Status.ABA
         ([Row("a", SUPERSEDED), Row("b", SUPERSEDED)], Outcome.SUPERSEDED),
         ([Row("a", SUPERSEDED), Row("b", ABANDONED)], Outcome.ABANDONED),
         ([Row("a", ABANDONED)], Outcome.ABANDONED),
+        ([Row("a", SUPERSEDED), fell("b"), fell("c")], Outcome.SUPERSEDED),  # nobody gave anything up
+        ([Row("a", SUPERSEDED), Row("d", SUPERSEDED, "a"), fell("b")], Outcome.SUPERSEDED),
+        ([Row("a", ABANDONED), fell("b")], Outcome.ABANDONED),
+        ([Row("a", SUPERSEDED), Row("d", ABANDONED, "a"), fell("b")], Outcome.ABANDONED),
+        ([Row("a", SUPERSEDED), fell("b"), Row("c", ABANDONED, reason=Reason.DECLINED)], Outcome.ABANDONED),
+        ([Row("a", SUPERSEDED), fell("b"), Row("c", OBSERVED)], Outcome.PARTLY),
         ([Row("a", SUPERSEDED), Row("d", OBSERVED, "a")], Outcome.DONE),
         ([Row("a", SUPERSEDED), Row("d", SUPERSEDED, "a"), Row("e", OBSERVED, "d")], Outcome.DONE),
         ([Row("a", SUPERSEDED), Row("d", Status.RESERVED, "a")], Outcome.WORKING),
