@@ -25,6 +25,9 @@ from leadproof.rulebook import Rulebook
 SAVED = ".saved"
 """How the kind of an event ends that says of a record that it was saved, and of no field that it changed."""
 
+TOLD_WITHIN = timedelta(hours=24)
+"""After this time a source that tells of saves gives up telling of one (Salesforce's outbound messages)."""
+
 
 class SourceActivities:
     """Args:
@@ -141,7 +144,8 @@ class SourceActivities:
 
         A person's save that was told late comes with the time of our write behind it, and must not be taken for ours.
         Where the write stood on a plan about this record, it is an echo only if the record is as that plan saw it, but
-        for what was written. Otherwise it is one only if the save is no older than our write.
+        for what was written. Otherwise it is one only if the save is no older than our write, and if of whatever others
+        changed before, as far as history tells it, another event has told.
         """
         if record.changed_by != US or record.marker is None:
             return None
@@ -149,13 +153,27 @@ class SourceActivities:
         if mutation is None or mutation.intended_state is None:
             return None
         if (mutation.source_system, mutation.source_record_id) != (lead.source_system, lead.source_record_id):
-            return record.marker if record.changed_at is not None and lead.occurred_at >= record.changed_at else None
+            if record.changed_at is None or lead.occurred_at < record.changed_at or self._untold(lead, record):
+                return None
+            return record.marker
         plan = self._ledger.plan_of(mutation.event_key, mutation.policy_version)
         if plan is None or plan.snapshot is None:
             return None
         unwritten = tuple(name for name in record.fields if name not in mutation.intended_state.fields)
         unseen = moved(plan.snapshot["fields"], record, unwritten, specs_for(policy, lead.source_system))
         return None if unseen else record.marker
+
+    def _untold(self, lead: Lead, record: FoundRecord) -> bool:
+        """Whether others changed the record lately and no earlier event came since: a save of theirs that is told only
+        now carries the time of our write behind it."""
+        since = lead.first_seen_at - TOLD_WITHIN
+        others = [
+            change.at
+            for changes in record.history.values()
+            for change in changes
+            if change.by not in {US, None} and change.at >= since
+        ]
+        return bool(others) and not self._ledger.told_since(lead, max(others))
 
     def _as_sent(self, lead: Lead) -> LeadSnapshot:
         return LeadSnapshot(

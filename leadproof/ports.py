@@ -213,6 +213,10 @@ class Ledger(Protocol):
         """Whether any event of the same record and kind was first delivered at this time or later."""
         ...
 
+    def told_since(self, lead: Lead, moment: datetime) -> bool:
+        """Whether another event of the same record and kind came at this time or later, and before this one."""
+        ...
+
     def quarantine(self, entries: Sequence[QuarantineEntry]) -> None:
         """Keep what could not be used; the same delivery and position again changes nothing."""
         ...

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Column, Select, bindparam, select
+from sqlalchemy import Column, Select, and_, bindparam, or_, select
 
 from leadproof.domain.events import Lead, LeadEvent
 from leadproof.domain.mutation import Attempt, Mutation, Status
@@ -68,6 +68,13 @@ class Reading(Store):
         """Whether any event of the same record and kind was first delivered at this time or later."""
         return self._read_once(lambda tx: _seen_since(tx, event, moment))
 
+    def told_since(self, lead: Lead, moment: datetime) -> bool:
+        """Whether another event of the same record and kind came at this time or later, and before this one.
+
+        Of two that came at once, the key says which was before.
+        """
+        return self._read_once(lambda tx: _told_since(tx, lead, moment))
+
     def creator_of(self, external_id: str) -> str | None:
         """The key of the *create* mutation of ours that names this external id as its target record."""
         return self._read_once(lambda tx: _creator_of(tx, external_id))
@@ -129,12 +136,22 @@ def _keys_like(tx: Transaction, column: Column[Any], beginning: str) -> tuple[st
     return tuple(row["key"] for row in tx.rows(statement.limit(2)))
 
 
-def _seen_since(tx: Transaction, event: LeadEvent, moment: datetime) -> bool:
+def _of_the_same(event: LeadEvent, since: datetime) -> Select[tuple[str]]:
+    """The events of a record and kind that were first delivered at a time or later."""
     same = ("tenant", "environment", "source_system", "source_record_id", "event_kind")
-    statement = select(LEAD_EVENT.c.event_key).where(
-        LEAD_EVENT.c.first_seen_at >= moment, *(LEAD_EVENT.c[name] == getattr(event, name) for name in same)
+    return select(LEAD_EVENT.c.event_key).where(
+        LEAD_EVENT.c.first_seen_at >= since, *(LEAD_EVENT.c[name] == getattr(event, name) for name in same)
     )
-    return tx.value(statement.limit(1)) is not None
+
+
+def _seen_since(tx: Transaction, event: LeadEvent, moment: datetime) -> bool:
+    return tx.value(_of_the_same(event, moment).limit(1)) is not None
+
+
+def _told_since(tx: Transaction, lead: Lead, moment: datetime) -> bool:
+    came, key = LEAD_EVENT.c.first_seen_at, LEAD_EVENT.c.event_key
+    before = or_(came < lead.first_seen_at, and_(came == lead.first_seen_at, key < lead.event_key))
+    return tx.value(_of_the_same(lead, moment).where(before).limit(1)) is not None
 
 
 def _creator_of(tx: Transaction, external_id: str) -> str | None:

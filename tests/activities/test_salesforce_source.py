@@ -16,7 +16,7 @@ from leadproof.domain.events import LeadEvent, Outcome
 from leadproof.domain.mutation import Mutation
 from leadproof.domain.plan import ActionKind, TargetObject
 from leadproof.domain.policy_text import parse_policy
-from leadproof.domain.records import FoundRecord, LookUp
+from leadproof.domain.records import Change, FoundRecord, LookUp
 from leadproof.domain.steps import Arrival
 from leadproof.rulebook import Rulebook
 from tests.activities.room import Shown, one
@@ -46,7 +46,7 @@ class Room:
     def __init__(self, ledger: OwnedLedger, clock: HandClock) -> None:
         self.ledger = ledger
         self.crm = Salesforce(one(record(STOOD)))
-        self._clock = clock
+        self.clock = clock
         ledger.load_policy(READ)
 
     def admit(self, event: LeadEvent) -> str:
@@ -64,7 +64,7 @@ class Room:
     def read(self, event_key: str) -> Reading:
         rulebook = Rulebook(self.ledger, parse_policy)
         source = SourceActivities(
-            self.ledger, {"salesforce": self.crm}, rulebook, self._clock, lambda _system, _name, _policy: None
+            self.ledger, {"salesforce": self.crm}, rulebook, self.clock, lambda _system, _name, _policy: None
         )
         return ActivityEnvironment().run(source.read_source, event_key)
 
@@ -176,6 +176,40 @@ def test_where_the_write_came_from_another_source_an_older_save_is_no_echo(
     room.crm.found = ours(mutation.mutation_key)
     expected = mutation.mutation_key if is_echo else None
     assert room.echo_of(echo(room, at=AFTER + timedelta(seconds=late))) == expected
+
+
+def edited(at: datetime, by: str = f"person:{DANA}") -> dict[str, tuple[Change, ...]]:
+    """What history tells of an edit before our write."""
+    return {"owner": (Change(value=MIRA, at=AFTER, by="us"), Change(value=DANA, at=at, by=by))}
+
+
+def test_an_edit_that_is_told_after_a_write_from_another_source_is_no_echo(room: Room) -> None:
+    """Its notification carries the time of our write, which is the record's last change by then."""
+    mutation = room.written(a_lead_event("101", policy_version=READ.version), provider_record_id=LEAD)
+    room.crm.found = ours(mutation.mutation_key, history=edited(AFTER - timedelta(seconds=2)))
+    room.clock.forward(60)
+    first, second = sorted((saved(notified=one, at=AFTER) for one in ("2", "3")), key=lambda one: one.event_key)
+    for event in (first, second):
+        room.admit(event)
+    assert room.echo_of(first.event_key) is None, (
+        "whichever of the two it is, the record is planned with the edit in it"
+    )
+    assert room.echo_of(second.event_key) == mutation.mutation_key
+
+
+@pytest.mark.parametrize(
+    "history",
+    [
+        pytest.param(edited(START - timedelta(hours=24)), id="so-long-ago-that-nothing-tells-of-it"),
+        pytest.param(edited(AFTER - timedelta(seconds=2), by="us"), id="ours"),
+        pytest.param({"owner": (Change(value=None, at=AFTER),)}, id="what-it-was-made-with"),
+    ],
+)
+def test_other_history_makes_no_edit_of_it(room: Room, history: dict[str, tuple[Change, ...]]) -> None:
+    mutation = room.written(a_lead_event("101", policy_version=READ.version), provider_record_id=LEAD)
+    room.crm.found = ours(mutation.mutation_key, history=history)
+    room.clock.forward(60)
+    assert room.echo_of(echo(room)) == mutation.mutation_key
 
 
 def test_the_save_that_made_a_record_of_ours_is_an_echo(room: Room) -> None:

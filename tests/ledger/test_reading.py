@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Any
 
-from leadproof.domain.events import LeadEvent
+from leadproof.domain.events import Lead, LeadEvent
 from leadproof.domain.mutation import Mutation, Status
 from leadproof.domain.plan import ActionKind
 from leadproof.domain.references import reference
@@ -71,6 +71,31 @@ def test_whether_a_record_was_told_of_since_counts_first_deliveries_of_its_kind(
     admit(saved())
     assert ledger.seen_since(saved(occurrence="of a catch-up"), moved)
     assert not ledger.seen_since(saved(), clock.forward(1))
+
+
+def test_whether_a_record_was_told_of_before_an_event_counts_what_came_earlier(
+    ledger: OwnedLedger, clock: HandClock
+) -> None:
+    def saved(record: str = "00Q1", occurrence: str = "1", **more: Any) -> LeadEvent:
+        named = {"source_system": "salesforce", "event_kind": "lead.saved", "occurrence": occurrence}
+        return a_lead_event(record, **(named | more))
+
+    def lead(event: LeadEvent) -> Lead:
+        found = ledger.lead(event.event_key)
+        assert found is not None
+        return found
+
+    ledger.admit([Arrival(event=saved(occurrence="0")), Arrival(event=saved("00Q2"))])
+    moved = clock.forward(60)
+    one, other = sorted((saved(occurrence="1"), saved(occurrence="2")), key=lambda event: event.event_key)
+    ledger.admit([Arrival(event=one), Arrival(event=other)])
+    later = clock.forward(1)
+    ledger.admit([Arrival(event=saved(occurrence="3"))])
+    assert not ledger.told_since(lead(one), moved), "of two that come at once one is the first"
+    assert ledger.told_since(lead(other), moved)
+    assert ledger.told_since(lead(saved(occurrence="3")), moved)
+    assert not ledger.told_since(lead(saved(occurrence="3")), later)
+    assert not ledger.told_since(lead(saved("00Q2")), START)
 
 
 def test_a_key_is_found_by_how_it_begins(ledger: OwnedLedger) -> None:
