@@ -391,10 +391,6 @@ class Ledger(Protocol):
         """Keep what was sent as a decision and is none; `review_id` where it names a question."""
         ...
 
-    def refuse_decision(self, decision_id: str, *, verdict: DecisionVerdict) -> DecisionRow:
-        """Complete a pending decision without applying it."""
-        ...
-
     def apply_decision(self, decision_id: str, *, quiescence: timedelta) -> Applied:
         """Apply a recorded decision: verdict, item closed and the mutation's row, in one transaction.
 

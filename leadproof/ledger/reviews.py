@@ -19,7 +19,7 @@ from leadproof.domain.review import (
     allowed_decisions,
 )
 from leadproof.domain.steps import Applied, Question
-from leadproof.ledger.decisions import apply_decision, find_decision, give_verdict
+from leadproof.ledger.decisions import apply_decision, find_decision
 from leadproof.ledger.events import locked, locked_by_mutation, recompute
 from leadproof.ledger.policies import stored_policy
 from leadproof.ledger.questions import ask
@@ -73,7 +73,13 @@ class Reviews(Store):
         via: str,
         verdict: DecisionVerdict = DecisionVerdict.PENDING,
     ) -> DecisionRow:
-        """Keep a decision, or return the row that already stands under its id; see `leadproof.ports.Ledger`."""
+        """Keep a decision, or return the row that already stands under its id.
+
+        Raises:
+            ValueError: the verdict would say that it was applied.
+        """
+        if verdict is DecisionVerdict.APPLIED:
+            raise ValueError("a decision is not recorded as applied")
         row = DecisionRow(
             decision_id=decision.decision_id,
             review_id=decision.review_id,
@@ -104,17 +110,6 @@ class Reviews(Store):
             decided_at=self._clock.now(),
         )
         return self._write(lambda tx: _record(tx, row))
-
-    def refuse_decision(self, decision_id: str, *, verdict: DecisionVerdict) -> DecisionRow:
-        """Complete a pending decision without applying it; one that has its verdict keeps it.
-
-        Raises:
-            NotFound: nothing was recorded under this id.
-            ValueError: the verdict would say that it was applied, or nothing.
-        """
-        if verdict in {DecisionVerdict.APPLIED, DecisionVerdict.PENDING}:
-            raise ValueError(f"a decision is not refused as {verdict}")
-        return self._write(lambda tx: give_verdict(tx, decision_id, verdict))
 
     def apply_decision(self, decision_id: str, *, quiescence: timedelta) -> Applied:
         """Apply a recorded decision; see `leadproof.ports.Ledger.apply_decision`.

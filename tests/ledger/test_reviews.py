@@ -41,9 +41,9 @@ def test_pending_decisions_of_an_event_are_those_on_its_open_items_oldest_first(
     for name, item in (("z", items[0]), ("a", items[0]), ("m", items[1])):
         clock.forward(1)
         ledger.record_decision(decision(item, Decision.APPROVE, name), reviewer="ann", via="api")
+    refused = decision(items[0], Decision.APPROVE, "b")
+    ledger.record_decision(refused, reviewer="ann", via="signal", verdict=DecisionVerdict.IMPOSSIBLE)
     assert [row.decision_id for row in ledger.pending_decisions(items[0].event_key)] == ["z", "a"]
-    ledger.refuse_decision("z", verdict=DecisionVerdict.IMPOSSIBLE)
-    assert [row.decision_id for row in ledger.pending_decisions(items[0].event_key)] == ["a"]
 
 
 def test_what_is_no_decision_is_kept_with_what_was_wrong(ledger: OwnedLedger) -> None:
@@ -54,19 +54,17 @@ def test_what_is_no_decision_is_kept_with_what_was_wrong(ledger: OwnedLedger) ->
     assert (applied.verdict, applied.review) == (DecisionVerdict.MALFORMED, None)
 
 
-def test_a_decision_is_refused_once(ledger: OwnedLedger) -> None:
+def test_a_decision_that_is_recorded_as_refused_stays_so(ledger: OwnedLedger) -> None:
     event = a_lead_event("1")
     ledger.admit([Arrival(event=event)])
     item = ledger.open_event_review(event.event_key, QUESTION)
-    ledger.record_decision(decision(item, Decision.ABANDON), reviewer="ann", via="signal")
-    assert ledger.refuse_decision("d1", verdict=DecisionVerdict.IMPOSSIBLE).verdict is DecisionVerdict.IMPOSSIBLE
-    assert ledger.refuse_decision("d1", verdict=DecisionVerdict.STALE).verdict is DecisionVerdict.IMPOSSIBLE
+    refused = decision(item, Decision.ABANDON)
+    for verdict in (DecisionVerdict.IMPOSSIBLE, DecisionVerdict.PENDING):
+        row = ledger.record_decision(refused, reviewer="ann", via="signal", verdict=verdict)
+        assert row.verdict is DecisionVerdict.IMPOSSIBLE
     assert ledger.apply_decision("d1", quiescence=QUIESCENCE).verdict is DecisionVerdict.IMPOSSIBLE
-    for verdict in (DecisionVerdict.APPLIED, DecisionVerdict.PENDING):
-        with pytest.raises(ValueError, match="refused"):
-            ledger.refuse_decision("d1", verdict=verdict)
-    with pytest.raises(NotFound):
-        ledger.refuse_decision("unknown", verdict=DecisionVerdict.STALE)
+    with pytest.raises(ValueError, match="applied"):
+        ledger.record_decision(refused, reviewer="ann", via="signal", verdict=DecisionVerdict.APPLIED)
 
 
 def test_a_question_that_leaves_no_choice_is_resolved_from_the_start(ledger: OwnedLedger, clock: HandClock) -> None:
