@@ -1,4 +1,4 @@
-"""The example policies are sound, fit the local HubSpot, and do with each lead what their page says."""
+"""The example policies are sound, fit the local HubSpot and Salesforce, and do with each lead what their page says."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 
 from leadproof.domain.plan import Verdict
 from leadproof.domain.policy_text import examine, faults_against, parse_policy
-from tests.domain.seed import described_seed
+from tests.domain.seed import described_org, described_seed
 from tests.test_documents import ROOT
 from workers.trial import Trial, try_lead
 
@@ -29,7 +29,7 @@ def promises() -> Iterator[tuple[str, str, str]]:
     (head,) = [line for line in text_of(ROOT / PAGE).splitlines() if line.startswith("| lead |")]
     policies = [cell.strip() for cell in head.split("|")[2:-1]]
     for line in text_of(ROOT / PAGE).splitlines():
-        if re.match(r"\| `(form|contact|brief)-", line):
+        if re.match(r"\| `(form|contact|brief|salesforce)-", line):
             lead, *says = (cell.strip() for cell in line.split("|")[1:-1])
             yield from ((policy, lead.split("`")[1], said) for policy, said in zip(policies, says, strict=True) if said)
 
@@ -46,12 +46,12 @@ def told(trial: Trial) -> str:
 
 
 @pytest.mark.parametrize("path", POLICIES, ids=lambda path: path.stem)
-def test_it_is_sound_and_fits_the_local_hubspot(path: Path) -> None:
+def test_it_is_sound_and_fits_the_local_systems(path: Path) -> None:
     examined = examine(text_of(path))
 
     assert examined.faults == ()
     assert examined.policy is not None
-    assert faults_against(examined.policy, described_seed(examined.policy)) == ()
+    assert faults_against(examined.policy, described_seed(examined.policy), described_org(examined.policy)) == ()
     assert examined.policy.version.startswith(path.stem)
 
 
