@@ -39,7 +39,7 @@ async def soak(stack: Stack, schedule: Schedule, *, limit: float) -> Soaked:
     """
     began = time.monotonic()
     limits = httpx.Limits(max_connections=200, max_keepalive_connections=50, keepalive_expiry=2)
-    async with httpx.AsyncClient(timeout=30, trust_env=False, limits=limits) as http:
+    async with httpx.AsyncClient(timeout=httpx.Timeout(60, pool=None), trust_env=False, limits=limits) as http:
         source = Source(stack, http)
         reviewer = Reviewer(stack, http, schedule.seed, source.told.record_ids, source.edit)
         answering = asyncio.create_task(reviewer.answer())

@@ -23,6 +23,9 @@ _RECORDINGS = ("contact-creation", "contact-creation-retry", "contact-creation-o
 _PERSON = {"hubspot": "9001", "salesforce": "005xx000001Sv6BAAS"}
 _OBJECT = {"hubspot": "contacts", "salesforce": "leads"}
 _AGAIN_SECONDS = 0.4
+_AT_ONCE = 20
+"""Deliveries that wait for their answer at one time, as of a source that keeps few connections."""
+
 _ACKNOWLEDGED = {HTTPStatus.OK, HTTPStatus.ACCEPTED}
 _LATER = {HTTPStatus.SERVICE_UNAVAILABLE, HTTPStatus.TOO_MANY_REQUESTS}
 
@@ -55,6 +58,7 @@ class Source:
     def __init__(self, stack: Stack, http: httpx.AsyncClient) -> None:
         self._stack = stack
         self._http = http
+        self._lines = asyncio.Semaphore(_AT_ONCE)
         self.told = Told()
 
     async def carry_out(self, schedule: Schedule) -> None:
@@ -165,10 +169,11 @@ class Source:
         url = self._stack.starter + path
         while True:
             sent = dict(request)
-            if "content" in sent:
-                sent["headers"] = hubspot_signature.headers(self._stack.hubspot_secret, url, sent["content"])
             try:
-                answer = await self._http.post(url, **sent)
+                async with self._lines:
+                    if "content" in sent:  # signed when it leaves: a signature grows old
+                        sent["headers"] = hubspot_signature.headers(self._stack.hubspot_secret, url, sent["content"])
+                    answer = await self._http.post(url, **sent)
             except httpx.TransportError:  # it is being started again
                 answer = httpx.Response(HTTPStatus.SERVICE_UNAVAILABLE)
             if answer.status_code in _ACKNOWLEDGED:
@@ -185,7 +190,7 @@ class Source:
 
 
 def _first(errors: BaseException) -> str:
-    """What the first of several errors says."""
+    """What the first of several errors is and says."""
     while isinstance(errors, BaseExceptionGroup):
         errors = errors.exceptions[0]
-    return str(errors)
+    return f"{type(errors).__name__}: {errors}"
