@@ -21,6 +21,7 @@ from tests.support.composed import FILLED_IN, PASSWORDS, ROOT, Composed, Service
 PROFILES = ("live", "demo")
 STARTERS = {"live": "starter", "demo": "demo-starter"}
 WORKERS = {"live": "worker", "demo": "demo-worker"}
+KEYS = ("./deploy/keys", "/etc/leadproof/keys", "ro")
 SHARED = "/usr/local/share/leadproof/"
 SCRIPTS = sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "deploy").rglob("*.sh"))
 
@@ -67,7 +68,7 @@ def test_a_secret_that_is_missing_is_asked_for_in_a_sentence(name: str) -> None:
 
 
 def test_no_secret_stands_in_the_file() -> None:
-    said = Composed.read({name: "" if name.startswith("LEADPROOF_HUBSPOT") else "GIVEN" for name in dotenv()})
+    said = Composed.read({name: "" if name.startswith(("LEADPROOF_HUBSPOT", "LEADPROOF_SALESFORCE")) else "GIVEN" for name in dotenv()})
     for service in said.services.values():
         for name, value in service.said.get("environment", {}).items():
             if re.search("PASSWORD|PWD|SECRET|TOKEN|KEY|LEDGER_URL", name):
@@ -83,7 +84,8 @@ def test_each_password_is_known_where_it_is_needed_and_nowhere_else(composed: Co
     others = {FILLED_IN[name] for name in FILLED_IN if name not in PASSWORDS}
     secret = FILLED_IN["DEMO_WEBHOOK_SECRET"]
     key, token = FILLED_IN["LEADPROOF_DECISION_KEY"], FILLED_IN["LEADPROOF_HUBSPOT_TOKEN"]
-    assert others == {secret, key, token}
+    org = FILLED_IN["LEADPROOF_SALESFORCE_CLIENT_SECRET"]
+    assert others == {secret, key, token, org}
     assert {name: known for name, known in knows.items() if known} == {
         "postgres": {superuser},
         "temporal-database": {superuser, temporal},
@@ -91,8 +93,8 @@ def test_each_password_is_known_where_it_is_needed_and_nowhere_else(composed: Co
         "temporal": {temporal},
         "ledger-database": {superuser, ledger},
         "ledger": {ledger},
-        "starter": {ledger, key, token},
-        "worker": {ledger, key, token},
+        "starter": {ledger, key, token, org},
+        "worker": {ledger, key, token, org},
         "demo-ledger-database": {superuser, ledger},
         "demo-ledger": {ledger},
         "demo-starter": {ledger, key, secret},
@@ -113,7 +115,8 @@ def test_a_new_env_has_everything_that_may_be_made_up(tmp_path: Path) -> None:
     assert settings.decision_key is not None
     assert settings.hubspot_token is None
     given = dict(re.findall(r"^([A-Z_]+)=(.*)$", env.read_text(), re.MULTILINE))
-    secrets = [given[name] for name in (*PASSWORDS, "DEMO_WEBHOOK_SECRET", "LEADPROOF_DECISION_KEY")]
+    made_up = ("DEMO_WEBHOOK_SECRET", "LEADPROOF_DECISION_KEY", "LEADPROOF_SALESFORCE_PATH_SECRETS")
+    secrets = [given[name] for name in (*PASSWORDS, *made_up)]
     secrets += [token.token.get_secret_value() for token in settings.api_tokens]
     assert len(set(secrets)) == len(secrets)
     assert all(re.fullmatch(r"[0-9a-f]{48}", secret) for secret in secrets)
@@ -171,7 +174,15 @@ def test_what_is_mounted_is_there_and_only_the_database_is_written_to(composed: 
                 assert source in composed.said["volumes"]
             else:
                 assert mode == "ro"
-                assert (ROOT / source).is_file()
+                assert (ROOT / source).is_dir() if source == KEYS[0] else (ROOT / source).is_file()
+
+
+def test_a_private_key_is_seen_by_the_worker_alone_and_is_never_committed(composed: Composed) -> None:
+    assert [name for name, service in composed.services.items() if KEYS in service.mounts] == ["worker"]
+    ignored = (ROOT / KEYS[0] / ".gitignore").read_text(encoding="utf-8").splitlines()
+    assert [line for line in ignored if not line.startswith("#")] == ["*", "!.gitignore"]
+    for page in (".env.example", "docs/salesforce.md"):
+        assert f"{KEYS[1]}/leadproof.pem" in (ROOT / page).read_text(encoding="utf-8"), page
 
 
 @pytest.mark.parametrize("profile", PROFILES)
@@ -245,7 +256,7 @@ def test_the_settings_fit_each_other_and_the_containers(composed: Composed, prof
     assert starter.probe[-2:] == [str(settings.starter_port), "/readyz"]
     (policy,) = (source for source, target, _ in worker.mounts if target == str(settings.policy))
     assert policy == {"live": "./policy.toml", "demo": "./leadproof/embedded_policy.toml"}[profile]
-    assert worker.mounts == starter.mounts
+    assert [mount for mount in worker.mounts if mount != KEYS] == starter.mounts
     assert seconds(worker.said["stop_grace_period"]) >= settings.shutdown_seconds + 5
     assert seconds(starter.said["stop_grace_period"]) > serve._STOP_SECONDS
     ui = services["temporal-ui"]

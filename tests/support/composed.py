@@ -25,6 +25,7 @@ FILLED_IN = {
     "DEMO_WEBHOOK_SECRET": "secret-of-the-demonstration",
     "LEADPROOF_DECISION_KEY": "key-of-the-decisions",
     "LEADPROOF_HUBSPOT_TOKEN": "token-of-a-real-account",
+    "LEADPROOF_SALESFORCE_CLIENT_SECRET": "secret-of-a-real-org",
 }
 """What a person writes into the .env that .env.example begins."""
 
