@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from typing import Annotated, Final
+from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, Field, SecretStr
 
@@ -17,6 +18,8 @@ _HOST_AND_PORT: Final = re.compile(rf"{_HOST}:(?P<port>[0-9]{{1,5}})")
 _VISIBLE: Final = re.compile(r"[!-~]+")
 _PROPERTY: Final = re.compile(r"[a-z][a-z0-9_]{0,99}")
 _PATH_SECRET: Final = re.compile(r"[A-Za-z0-9_-]{20,200}")
+_LOGIN_PAGES: Final = frozenset({"login.salesforce.com", "test.salesforce.com"})
+_LIGHTNING: Final = (".lightning.force.com", ".lightning.com", ".salesforce-setup.com")
 _HUBSPOTS_OWN: Final = ("hs_", "hubspot_")
 _LARGEST_PORT: Final = 65_535
 
@@ -25,6 +28,19 @@ def _url(text: str) -> str:
     match = _ADDRESS.fullmatch(text)
     if match is None or not 0 < int(match["port"] or 1) <= _LARGEST_PORT:
         raise ValueError("an address is http://HOST[:PORT][/PATH] or https://..., without user, query and fragment")
+    return text
+
+
+def _my_domain(text: str) -> str:
+    host = urlsplit(_url(text)).hostname or ""
+    if host in _LOGIN_PAGES:
+        raise ValueError(
+            "that is the login page of every org; take the My Domain address, https://NAME.my.salesforce.com"
+        )
+    if host.endswith(_LIGHTNING):
+        raise ValueError(
+            "that is where people see the org (Lightning); take the My Domain address, https://NAME.my.salesforce.com"
+        )
     return text
 
 
@@ -70,6 +86,9 @@ WholeSeconds = Annotated[float, Field(ge=1, le=10_000_000, allow_inf_nan=False)]
 """At least a second: what a schedule of Temporal can have as its interval."""
 
 Url = Annotated[str, AfterValidator(_url)]
+SalesforceUrl = Annotated[str, AfterValidator(_my_domain)]
+"""My Domain of a Salesforce org, or a sandbox of ours; neither the login page nor what people look at."""
+
 HostAndPort = Annotated[str, AfterValidator(_host_and_port)]
 """Where a gRPC client connects to."""
 

@@ -24,6 +24,7 @@ from leadproof.setting_types import (
     OrganizationId,
     PathSecret,
     PropertyName,
+    SalesforceUrl,
     Seconds,
     TokenName,
     Url,
@@ -117,7 +118,7 @@ class Settings(BaseModel):
     hubspot_marker_property: PropertyName = Field(
         default="leadproof_effect", description="HubSpot property that holds the effect marker; it must keep history"
     )
-    salesforce_url: Url | None = Field(
+    salesforce_url: SalesforceUrl | None = Field(
         default=None, description="My Domain address of the one Salesforce org served: `https://NAME.my.salesforce.com`"
     )
     salesforce_org_id: OrganizationId | None = Field(

@@ -150,3 +150,26 @@ def test_a_file_that_is_not_utf_8(tmp_path: Path) -> None:
     dotenv.write_bytes(b"LEADPROOF_TENANT=acm\xe9\n")
     with pytest.raises(ConfigurationRefused, match=r"the file .*\.env is not UTF-8; save it as UTF-8"):
         load({}, dotenv=dotenv)
+
+
+@pytest.mark.parametrize(
+    ("address", "says"),
+    [
+        ("https://login.salesforce.com", "the login page of every org; take the My Domain address"),
+        ("https://Test.Salesforce.com/", "the login page of every org; take the My Domain address"),
+        ("https://acme.lightning.force.com", "(Lightning); take the My Domain address, https://NAME.my.salesforce.com"),
+        ("https://acme--uat.sandbox.lightning.force.com/lightning/page/home", "(Lightning); take the My Domain"),
+        ("https://acme.my.salesforce.com", None),
+        ("https://acme--uat.sandbox.my.salesforce.com", None),
+        ("http://localhost:8090", None),
+        ("http://127.0.0.1:8090", None),
+    ],
+)
+def test_an_org_is_reached_at_its_my_domain(address: str, says: str | None) -> None:
+    if says is None:
+        assert loaded("SALESFORCE_URL", address).salesforce_url == address
+        return
+    said = refused("SALESFORCE_URL", address)
+    assert "LEADPROOF_SALESFORCE_URL: that is" in said
+    assert says in said
+    assert address not in said
