@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from typing import Any, Final
 
@@ -13,13 +13,22 @@ from leadproof.domain.fields import FieldSpec, FieldType, Normal, normal
 from leadproof.domain.policy import Policy
 
 LONGEST_TEXT: Final = 65_536  # HubSpot's limit for one text property
+_MOST_LISTED: Final = 20
 
 _ADDRESS: Final = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s.]+")
 _NUMBER_TO_CALL: Final = re.compile(r"\+?\d{4,20}(;ext=\d{1,20})?")
 
 
 class ValueRefused(LeadproofError):
-    """A value that this field must not be given. The text names the field and never the value."""
+    """A value that this field must not be given. The text names the field and never the value.
+
+    Attributes:
+        of_value: the same as a predicate of the value, for who shows it; `None` where it is about the field.
+    """
+
+    def __init__(self, text: str, *, of_value: str | None = None) -> None:
+        super().__init__(text)
+        self.of_value = of_value
 
 
 def usable_value(policy: Policy, target: str, field: str, value: object) -> Normal:
@@ -69,14 +78,14 @@ def well_formed(field: str, spec: FieldSpec, value: object) -> Normal:
     try:
         form = normal(spec, value)
     except MalformedValue as error:
-        raise ValueRefused(f"{field!r}: {error}") from None
+        raise ValueRefused(f"{field!r}: {error}", of_value=str(error).removeprefix("a value ")) from None
     if isinstance(form, str):
         if len(form) > LONGEST_TEXT:
-            raise ValueRefused(f"{field!r} is longer than {LONGEST_TEXT} characters")
+            raise _of(field, f"is longer than {LONGEST_TEXT} characters")
         if spec.type is FieldType.EMAIL and not _ADDRESS.fullmatch(form):
-            raise ValueRefused(f"{field!r} is no e-mail address")
+            raise _of(field, "is no e-mail address")
         if spec.type is FieldType.PHONE and not _NUMBER_TO_CALL.fullmatch(form):
-            raise ValueRefused(f"{field!r} is no telephone number")
+            raise _of(field, "is no telephone number")
     return form
 
 
@@ -87,9 +96,19 @@ def _owner(policy: Policy, target: str, field: str, form: Normal) -> str:
             return owners[form]
         if form in owners.values():
             return form
-    raise ValueRefused(f"{field!r} is nobody that [owners.{target}] names")
+    raise _none_of(field, f"[owners.{target}]", owners)
 
 
 def _listed(field: str, value: object, listed: tuple[str, ...], where: str) -> None:
     if value not in listed:
-        raise ValueRefused(f"{field!r} is not among {where}")
+        raise _none_of(field, where, listed)
+
+
+def _none_of(field: str, where: str, listed: Iterable[str]) -> ValueRefused:
+    names = list(listed)
+    more = f" and {len(names) - _MOST_LISTED} more" if len(names) > _MOST_LISTED else ""
+    return _of(field, f"is none of {where}: {', '.join(names[:_MOST_LISTED]) or 'there are none'}{more}")
+
+
+def _of(field: str, is_none: str) -> ValueRefused:
+    return ValueRefused(f"the value of {field!r} {is_none}", of_value=is_none)

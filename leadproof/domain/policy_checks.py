@@ -7,21 +7,21 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from leadproof.domain import policy_model
+from leadproof.domain import policy_model, policy_rules
 from leadproof.domain.errors import MalformedValue
 from leadproof.domain.field_catalog import CATALOG, CONSENT, LIFECYCLE_STAGE, OWNER, PROTECTED, specs_for
-from leadproof.domain.field_values import ValueRefused, usable_value
 from leadproof.domain.fields import FieldSpec, FieldType, normal
 from leadproof.domain.plan import ActionKind
-from leadproof.domain.policy import ActionPermission, Condition, Policy, RuleAction, Target
-from leadproof.domain.policy_conditions import Fault, condition_faults, fields_of_any_target
-from leadproof.domain.references import referred
+from leadproof.domain.policy import ActionPermission, Policy, Target
+from leadproof.domain.policy_conditions import Fault, condition_faults, fields_of_any_target, twice
 
 _VERSION: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 _FIELD: Final = re.compile(r"[a-z][a-z0-9_]*")
 _LONGEST_NAME: Final = 100
 _OF_ONE_TYPE: Final = CONSENT | {OWNER, LIFECYCLE_STAGE}
 """Built-in fields that are written by rules of their own, which go by the type."""
+_KINDS: Final = {"salesforce": ("lead.saved", "contact.saved")}
+"""The events of a source whose events are always the same ones."""
 _STAGE_MOVES: Final = frozenset({ActionKind.CLEAR_STAGE, ActionKind.SET_STAGE})
 
 
@@ -43,18 +43,21 @@ def consistency(policy: Policy) -> Iterator[Fault]:
     for position, permission in enumerate(policy.actions):
         yield from _permission(policy, position, permission)
     yield from _approvals(policy)
-    yield from _rules(policy)
+    yield from policy_rules.rules(policy)
     yield from _retention(policy)
 
 
 def _events(policy: Policy) -> Iterator[Fault]:
-    yield from _twice("events", [f"{event.source} {event.kind}" for event in policy.events], "event kind")
+    yield from twice("events", [f"{event.source} {event.kind}" for event in policy.events], "event kind")
     for position, event in enumerate(policy.events):
         if event.source not in policy.sources:
             yield Fault(
                 ("events", position, "source"),
                 f"the source {event.source!r} has no retry window in [sources]",
             )
+        if event.kind not in _KINDS.get(event.source, (event.kind,)):
+            why = f"no {event.kind!r} ever comes: the events of {event.source} are {' and '.join(_KINDS[event.source])}"
+            yield Fault(("events", position, "kind"), why)
         for later in range(1, len(event.scopes)):
             if event.scopes[later].from_ <= event.scopes[later - 1].from_:
                 yield Fault(
@@ -177,7 +180,7 @@ def _permission(policy: Policy, position: int, permission: ActionPermission) -> 
 
 
 def _approvals(policy: Policy) -> Iterator[Fault]:
-    yield from _twice("approvals", [approval.name for approval in policy.approvals], "approval")
+    yield from twice("approvals", [approval.name for approval in policy.approvals], "approval")
     fields = fields_of_any_target(policy)
     for position, approval in enumerate(policy.approvals):
         here = ("approvals", position)
@@ -190,62 +193,6 @@ def _approvals(policy: Policy) -> Iterator[Fault]:
                 if field not in fields:
                     yield Fault((*here, part, index), f"the field {field!r} is unknown")
         yield from condition_faults(policy, (*here, "when"), approval.when)
-
-
-def _rules(policy: Policy) -> Iterator[Fault]:
-    yield from _twice("rules", [rule.name for rule in policy.rules], "rule")
-    always = next((i for i, rule in enumerate(policy.rules) if rule.when == Condition()), len(policy.rules))
-    for position, rule in enumerate(policy.rules):
-        here = ("rules", position)
-        yield from condition_faults(policy, (*here, "when"), rule.when)
-        if position > always:
-            yield Fault(here, f"the rule {rule.name!r} is never reached: {policy.rules[always].name!r} always holds")
-        if rule.action is None:
-            if rule.fields:
-                yield Fault((*here, "fields"), f"the rule {rule.name!r} does nothing and sets fields")
-            if rule.then:
-                yield Fault((*here, "then", 0), f"the rule {rule.name!r} does nothing and has further actions")
-        for number, proposal in enumerate(rule.proposals):
-            place = (*here, "then", number - 1) if number else here
-            yield from _proposal(policy, place, rule.name, proposal, rule.proposals[:number])
-
-
-def _proposal(
-    policy: Policy, here: tuple[str | int, ...], rule: str, proposal: RuleAction, before: tuple[RuleAction, ...]
-) -> Iterator[Fault]:
-    action, what = proposal.action, f"{proposal.action} on {proposal.about}"
-    if proposal.target not in policy.targets:
-        yield Fault((*here, "target"), f"the target {proposal.target!r} is not in this policy")
-        return
-    permission = policy.permission(action, proposal.target, proposal.object)
-    if permission is None or action is ActionKind.CLEAR_STAGE:
-        why = "is made by the guard alone" if permission is not None else "is not permitted by any [[action]]"
-        yield Fault((*here, "action"), f"the rule {rule!r} proposes {what}, which {why}")
-        return
-    if any((one.action, one.about) == (action, proposal.about) for one in before):
-        yield Fault((*here, "action"), f"the rule {rule!r} proposes {what} twice; what one record gets is one action")
-    if not proposal.fields and action not in {ActionKind.CREATE, ActionKind.LINK}:
-        yield Fault(here, f"the rule {rule!r} sets no field")
-    for field, value in proposal.fields.items():
-        if field not in permission.fields:
-            why = f"the rule {rule!r} sets {field!r}, which {what} may not"
-            yield Fault((*here, "fields", field), why)
-            continue
-        try:
-            _value(policy, proposal.target, field, value, before)
-        except ValueRefused as refused:
-            yield Fault((*here, "fields", field), f"the rule {rule!r} proposes {value!r}: {refused}")
-
-
-def _value(policy: Policy, target: str, field: str, value: object, before: tuple[RuleAction, ...]) -> None:
-    """Refuse what a field must not be given: a value, or the id of a record that no action before it is about."""
-    to = referred(value)
-    if to is None:
-        usable_value(policy, target, field, value)
-    elif specs_for(policy, target)[field].type is not FieldType.RECORD_ID:
-        raise ValueRefused(f"{field!r} cannot be the id of a record; declare it with the type record_id")
-    elif to not in {one.about for one in before}:
-        raise ValueRefused(f"no action before it is about {to!r}")
 
 
 def _retention(policy: Policy) -> Iterator[Fault]:
@@ -264,12 +211,6 @@ def _retention(policy: Policy) -> Iterator[Fault]:
                 f"keys of {kind} are remembered for {days:g} days, less than the {hours:g} hours in which "
                 f"{slowest} retries and the {rerun:g} days of human_rerun_days together",
             )
-
-
-def _twice(section: str, names: list[str], what: str) -> Iterator[Fault]:
-    for position, name in enumerate(names):
-        if name in names[:position]:
-            yield Fault((section, position), f"the {what} {name!r} is there twice")
 
 
 def _distinct(path: tuple[str | int, ...], listed: Iterable[str], what: str) -> Iterator[Fault]:

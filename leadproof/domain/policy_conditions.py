@@ -88,3 +88,10 @@ def specs_of_any_target(policy: Policy) -> dict[str, FieldSpec]:
 def fields_of_any_target(policy: Policy) -> dict[str, FieldType]:
     """The type of each field that the policy can name."""
     return {name: spec.type for name, spec in specs_of_any_target(policy).items()}
+
+
+def twice(section: str, names: list[str], what: str) -> Iterator[Fault]:
+    """The entries of a list whose name another one before them has."""
+    for position, name in enumerate(names):
+        if name in names[:position]:
+            yield Fault((section, position), f"the {what} {name!r} is there twice")

@@ -85,8 +85,8 @@ class TestCheck:
         assert ended.status == 1
         assert ended.out.splitlines() == [
             f"policy.toml:{line_of(text, VIP)}: the queue 'vip' is not in this policy",
-            f"policy.toml:{line_of(text, DAN)}: the rule 'named' proposes 'dan': 'owner' is nobody that "
-            "[owners.hubspot] names",
+            f"policy.toml:{line_of(text, DAN)}: the rule 'named' sets 'owner' to 'dan', which is none of "
+            "[owners.hubspot]: dana, kofi",
             "2 faults",
         ]
 

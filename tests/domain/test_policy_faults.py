@@ -99,7 +99,10 @@ def test_a_plural_is_read_as_what_it_was_meant_to_be() -> None:
 
     assert [(fault.line, fault.why) for fault in examined.faults] == [
         (first_line_of(text, "[[rules]]"), "'rules' is a key that the policy does not know; write [[rule]]"),
-        (line_of(text, '"dan"'), "the rule 'named' proposes 'dan': 'owner' is nobody that [owners.hubspot] names"),
+        (
+            line_of(text, '"dan"'),
+            "the rule 'named' sets 'owner' to 'dan', which is none of [owners.hubspot]: dana, kofi",
+        ),
     ]
 
 

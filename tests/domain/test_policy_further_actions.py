@@ -42,15 +42,40 @@ def test_a_rule_proposes_its_own_action_and_what_follows_in_order() -> None:
 
 
 FAULTS = [
-    ('"salesforce lead"', '"salesforce contact"', "no action before it is about 'salesforce contact'"),
-    ('"salesforce lead"', "1", "no action before it is about 1"),
+    (
+        '"salesforce lead"',
+        '"salesforce contact"',
+        "no action before it is about 'salesforce contact'; there is: hubspot contact, salesforce lead",
+    ),
+    ('"salesforce lead"', "1", "no action before it is about 1; there is: "),
+    ('record_id_of = "salesforce lead"', "record_id_of = true", "record_id_of names a target and an object"),
+    (
+        'record_id_of = "salesforce lead"',
+        'id_of = "salesforce lead"',
+        "sets 'salesforce_id' to {'id_of': 'salesforce lead'}: id_of is unknown here; the id of a record is written "
+        '{ record_id_of = "salesforce lead" }',
+    ),
+    (
+        '{ record_id_of = "salesforce lead" }',
+        '"{{salesforce.lead.id}}"',
+        "sets 'salesforce_id' to '{{salesforce.lead.id}}': one id would stand on every lead; the id of a record is "
+        'written { record_id_of = "salesforce lead" }',
+    ),
     (
         'company = "Acme" }',
         'company = { record_id_of = "salesforce lead" } }',
         "'company' cannot be the id of a record",
     ),
-    ('"salesforce lead"', '"salesforce lead", x = 1', "'salesforce_id': a value cannot be read as record_id"),
-    ('fields = { owner = "inbound" }', 'fields = { owner = "dana" }', "nobody that [owners.salesforce] names"),
+    (
+        '"salesforce lead"',
+        '"salesforce lead", x = 1',
+        "x is unknown here; the id of a record is written { record_id_of",
+    ),
+    (
+        'fields = { owner = "inbound" }',
+        'fields = { owner = "dana" }',
+        "sets 'owner' to 'dana', which is none of [owners.salesforce]: inbound",
+    ),
     ('fields = { owner = "inbound" }', 'fields = { title = "x" }', "create on salesforce lead may not"),
     (
         'object = "lead"\nfields = { owner',

@@ -64,6 +64,7 @@ FAULTS = [
     ("2026-06-01T00:00:00Z", "2026-06-01T00:00:00", "2026-06-01T00:00:00,", "'from' in event.scopes needs a time zone"),
     ("2026-06-01T00:00:00Z", "2026-06-01", "2026-06-01,", "'from' in event.scopes needs a time zone"),
     ("[target.hubspot]", '[[event]]\nsource = "hubspot"\nkind = "x"\nscopes = []\n\n[target.hubspot]', "scopes = []", "empty"),
+    ("website = 75\n\n", 'website = 75\nsalesforce = 24\n\n[[event]]\nsource = "salesforce"\nkind = "lead.created"\nscopes = [{ from = 2026-01-01T00:00:00Z, scope = "event" }]\n\n', 'kind = "lead.created"', "no 'lead.created' ever comes: the events of salesforce are lead.saved and contact.saved"),
     # the target's numbers
     ("apply_lag_seconds = 120", "apply_lag_seconds = 300", "[target.hubspot]\n", "observation_window_seconds (300) does not cover"),
     ("apply_lag_seconds = 120", "apply_lag_seconds = inf", "apply_lag_seconds = inf", "finite number"),
@@ -103,11 +104,11 @@ FAULTS = [
     ("below_confidence = 0.5", "below_confidence = 5", "below_confidence = 5", "less than or equal to 1"),
     # rules
     ('name = "rest"', 'name = "named"', '[[rule]]\nname = "named"\naction', "the rule 'named' is there twice"),
-    ('owner = "dana", lead_status', 'owner = "dan", lead_status', 'owner = "dan"', "'dan': 'owner' is nobody that [owners.hubspot] names"),
+    ('owner = "dana", lead_status', 'owner = "dan", lead_status', 'owner = "dan"', "sets 'owner' to 'dan', which is none of [owners.hubspot]: dana, kofi"),
     ('owner = "dana", lead_status', 'title = "Boss", lead_status', 'title = "Boss"', "sets 'title', which qualify on hubspot contact may not"),
-    ('lead_status = "NEW" }', 'lead_status = "COLD" }', '"COLD"', "'lead_status' is not among [values.hubspot]"),
-    ('lead_status = "NEW" }', 'lifecycle_stage = "fan" }', '"fan"', "'lifecycle_stage' is not among the [stages] of hubspot"),
-    ('lead_status = "NEW" }', 'employees = "many" }', '"many"', "'employees': a value cannot be read as number"),
+    ('lead_status = "NEW" }', 'lead_status = "COLD" }', '"COLD"', "sets 'lead_status' to 'COLD', which is none of [values.hubspot]: NEW, OPEN"),
+    ('lead_status = "NEW" }', 'lifecycle_stage = "fan" }', '"fan"', "sets 'lifecycle_stage' to 'fan', which is none of the [stages] of hubspot: lead, "),
+    ('lead_status = "NEW" }', 'employees = "many" }', '"many"', "sets 'employees' to 'many', which cannot be read as number"),
     ('lead_status = "NEW" }', "email_opt_out = false }", "email_opt_out = false", "tightened (true) and never loosened"),
     ('present = "company"', 'present = "firm"', 'present = "firm"', "the field 'firm' is unknown"),
     ('present = "company"', 'presents = "company"', "presents", "'presents' in rule.when is a key"),
