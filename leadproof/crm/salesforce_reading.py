@@ -284,8 +284,9 @@ def _is_id(target_object: str, text: str) -> bool:
 
 def _row(row: Mapping[str, Any], prefix: str) -> dict[str, Any]:
     folded = {column.casefold(): value for column, value in row.items()}
-    if not isinstance(folded["isdeleted"], bool):
-        raise TypeError("whether a record is deleted is true or false")
+    for column in ("isdeleted", *(("isconverted",) if prefix == PREFIXES[TargetObject.LEAD] else ())):
+        if not isinstance(folded[column], bool):
+            raise TypeError("whether a record is deleted or converted is true or false")
     folded["id"] = salesforce_id(folded["id"], prefix=prefix)
     for column in ("masterrecordid", "convertedcontactid"):
         folded[column] = salesforce_id(folded[column]) if folded.get(column) else None

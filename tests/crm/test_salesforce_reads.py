@@ -241,6 +241,8 @@ def test_a_record_that_is_nowhere_is_absent(org: Org, salesforce: SalesforceCrm)
         rows(row(), row()),
         rows(row(IsDeleted=None)),
         rows(row(IsDeleted="false")),
+        rows(row(IsConverted=None)),
+        rows({name: value for name, value in row().items() if name != "IsConverted"}),
         rows(row(LastModifiedDate="yesterday")),
         rows(row(LastModifiedDate=None)),
         rows(row(SystemModstamp=None)),
