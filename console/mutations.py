@@ -9,7 +9,7 @@ import typer
 app = typer.Typer(help="Mutations and their receipts.", no_args_is_help=True)
 
 _COLUMNS = {
-    "attempts": ("number", "started_at", "ended_at", "outcome", "http_status", "correlation_id"),
+    "attempts": ("number", "started_at", "ended_at", "outcome", "http_status", "correlation_id", "code", "detail"),
     "observations": ("number", "read_at", "identity", "verdict", "differs_in"),
     "decisions": ("decided_at", "decision", "reviewer", "via", "verdict", "reason"),
 }
@@ -77,6 +77,7 @@ def show(
     from console.short_keys import whole
     from console.tables import say, say_facts, say_json, say_table
     from leadproof.domain.errors import NotFound
+    from leadproof.domain.review import refusal
     from leadproof.settings import load
     from starter.rows import mutation_answer
     from workers import compose
@@ -90,8 +91,11 @@ def show(
     if as_json:
         say_json(answer)
         return
-    say_facts({name: answer[name] for name in _FIRST} | _intent(answer["intended_state"]))
+    refused = refusal(receipts.mutation.target_system, receipts.mutation.acceptance_receipt)
+    say_facts({name: answer[name] for name in _FIRST} | {"refused": refused} | _intent(answer["intended_state"]))
     say_fields([receipts.mutation])
+    for attempt in answer["attempts"]:
+        attempt |= {name: (attempt["answer"] or {}).get(name) for name in ("code", "detail")}
     for observation in answer["observations"]:
         observation["differs_in"] = ", ".join(one["field"] for one in observation["differences"])
     for name, columns in _COLUMNS.items():

@@ -107,7 +107,7 @@ def _about(item: ReviewItem, view: MutationView, plan: PlanView | None) -> list[
     """Why a person is asked, about which record, and what would be set; names of fields only."""
     from_plan = plan is not None and view.parent_key is None and view.ordinal < len(plan.actions)
     action = plan.actions[view.ordinal] if plan is not None and from_plan else ActionView()
-    why = why_asked(item.reason, action.why)
+    why = why_asked(item.reason, action.why, view.refused)
     would = f"It would set {', '.join(view.fields)} of {_record(view)}" if view.fields else f"About {_record(view)}"
     seen = f"; looked at: {', '.join(action.evidence)}" if action.evidence else ""
     return [*([f"Why: {why}"] if why is not None else []), f"{would}{seen}"]

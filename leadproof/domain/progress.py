@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict
 
 from leadproof.domain.mutation import Answer, AnswerClass, Attempt, Mutation, Reason, Status
 from leadproof.domain.policy import Target
-from leadproof.domain.review import ReviewItem
+from leadproof.domain.review import ReviewItem, refusal
 
 _AGAIN = frozenset({AnswerClass.NOT_SENT, AnswerClass.NOT_APPLIED})
 _NOT_TAKEN = _AGAIN | {AnswerClass.REFUSES_US}
@@ -62,6 +62,7 @@ class MutationView(BaseModel):
 
     Attributes:
         attempts: number of attempts so far.
+        refused: what the target has against the write, in one sentence, where it refused it.
         step: what the run does next.
         fields: names of the intended fields; `differing`: names of those that differ.
     """
@@ -83,6 +84,7 @@ class MutationView(BaseModel):
     answer: str | None = None
     http_status: int | None = None
     correlation_id: str | None = None
+    refused: str | None = None
     fields: tuple[str, ...] = ()
     differing: tuple[str, ...] = ()
     step: Step
@@ -189,6 +191,7 @@ def view_of(
         answer=receipt.outcome if receipt else None,
         http_status=receipt.http_status if receipt else None,
         correlation_id=receipt.correlation_id if receipt else None,
+        refused=refusal(mutation.target_system, receipt),
         fields=tuple(sorted(intended)),
         differing=tuple(difference.field for difference in mutation.differences),
         step=step or step_of(mutation, attempts, target, review, shadow_after),

@@ -12,7 +12,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 
 from leadproof.domain import keys
 from leadproof.domain.errors import MalformedDecision
-from leadproof.domain.mutation import Reason, Status
+from leadproof.domain.mutation import Answer, AnswerClass, Reason, Status
 
 
 def _storable(text: str) -> str:
@@ -183,13 +183,36 @@ _WHY_ASKED: Final[Mapping[str, str]] = MappingProxyType(
 )
 
 
-def why_asked(reason: str, guarded: str | None = None) -> str | None:
+def why_asked(reason: str, guarded: str | None = None, refused: str | None = None) -> str | None:
     """Why a person is asked, in one sentence without any value of the lead.
 
     Args:
         guarded: what the guard said of the action, for an approval.
+        refused: what `refusal` says of the last answer, for a write that was refused.
     """
-    return (guarded if reason == Reason.NEEDS_APPROVAL else None) or _WHY_ASKED.get(reason)
+    known: dict[str, str | None] = {
+        Reason.NEEDS_APPROVAL: guarded,
+        Reason.REFUSES_THIS: refused,
+        Status.REJECTED: refused,
+    }
+    return known.get(reason) or _WHY_ASKED.get(reason)
+
+
+_NOT_SENT: Final = "nothing was sent: "
+
+
+def refusal(system: str, answer: Answer | None) -> str | None:
+    """What a target has against a write, in one sentence; `None` where it has said nothing of the kind.
+
+    What was refused before it was sent has no status: the target was never asked.
+    """
+    if answer is None or answer.outcome is not AnswerClass.REFUSES_THIS:
+        return None
+    code, detail = answer.code or "", (answer.detail or "").removeprefix(_NOT_SENT)
+    told = ", ".join(filter(None, ("" if code in detail else code, detail))) or "it did not say why"
+    if answer.http_status is None:
+        return f"{system} would refuse this write, and {_NOT_SENT}{told}"
+    return f"{system} refused this write, and the record is unchanged: {told}"
 
 
 def possible(allowed: Iterable[Decision | str]) -> str:

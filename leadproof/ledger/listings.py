@@ -13,8 +13,8 @@ from typing import Any, Generic, TypeVar
 from sqlalchemy import Column, ColumnElement, RowMapping, Table, and_, false, func, or_, select
 
 from leadproof.domain.events import Lead, Outcome
-from leadproof.domain.mutation import Mutation, Status
-from leadproof.domain.review import About, ReviewItem, ReviewState, why_asked
+from leadproof.domain.mutation import Answer, Mutation, Status
+from leadproof.domain.review import About, ReviewItem, ReviewState, refusal, why_asked
 from leadproof.domain.steps import Counts, QuarantineEntry
 from leadproof.ledger.rows import to_entry, to_item, to_lead, to_mutation
 from leadproof.ledger.tables import LEAD_EVENT, LEAD_PLAN, MUTATION, QUARANTINE, REVIEW_ITEM
@@ -156,17 +156,28 @@ def _about(tx: Transaction, items: Sequence[ReviewItem]) -> dict[str, About]:
     of_items = LEAD_EVENT.c.event_key.in_({item.event_key for item in items})
     events = {row["event_key"]: row for row in tx.rows(named.outerjoin(LEAD_PLAN, planned).where(of_items))}
     keys = {item.mutation_key for item in items if item.mutation_key is not None}
-    asked = select(MUTATION.c.mutation_key, MUTATION.c.ordinal, MUTATION.c.parent_key)
-    mutations = {row["mutation_key"]: row for row in tx.rows(asked.where(MUTATION.c.mutation_key.in_(keys)))}
+    asked = (MUTATION.c.ordinal, MUTATION.c.parent_key, MUTATION.c.target_system, MUTATION.c.acceptance_receipt)
+    of_keys = select(MUTATION.c.mutation_key, *asked).where(MUTATION.c.mutation_key.in_(keys))
+    mutations = {row["mutation_key"]: row for row in tx.rows(of_keys)}
     return {
         item.review_id: About(
             source_system=event["source_system"],
             source_record_id=event["source_record_id"],
-            why=why_asked(item.reason, _guarded_why(event, mutations.get(item.mutation_key or ""))),
+            why=_why(item, event, mutations.get(item.mutation_key or "")),
         )
         for item in items
         if (event := events.get(item.event_key)) is not None
     }
+
+
+def _why(item: ReviewItem, event: RowMapping, mutation: RowMapping | None) -> str | None:
+    answer = mutation["acceptance_receipt"] if mutation is not None else None
+    refused = (
+        refusal(mutation["target_system"], Answer.model_validate(answer))
+        if mutation is not None and answer is not None
+        else None
+    )
+    return why_asked(item.reason, _guarded_why(event, mutation), refused)
 
 
 def _guarded_why(event: RowMapping, mutation: RowMapping | None) -> str | None:

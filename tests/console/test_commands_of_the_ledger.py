@@ -14,10 +14,10 @@ from console.cli import app
 from console.leaving import CommandRefused
 from leadproof.domain.errors import NotFound
 from leadproof.domain.events import Outcome
-from leadproof.domain.mutation import Mutation
+from leadproof.domain.mutation import AnswerClass, Mutation, Reason, Status
 from leadproof.domain.review import Decision
 from leadproof.domain.steps import Arrival
-from tests.ledger.steps import decide, divergent
+from tests.ledger.steps import answered, decide, divergent, settled, won
 from tests.support.ledgers import HandClock, OwnedLedger, a_lead_event, a_mutation, planned, sqlite_ledger
 
 Said = Callable[..., str]
@@ -137,3 +137,18 @@ def test_what_matters_of_an_effect_comes_first_and_no_cell_is_a_document(said: S
     for heading in ("because", "Fields: before", "Attempts", "Observations", "Decisions", "Review item", "The row"):
         assert heading in shown
     assert "{" not in shown
+
+
+def test_an_effect_that_was_refused_says_what_was_refused(said: Said, ledger: OwnedLedger) -> None:
+    event = a_lead_event("105")
+    (row,) = planned(ledger, event, a_mutation(event))
+    refuses = AnswerClass.REFUSES_THIS
+    answered(ledger, won(ledger, row), refuses, http_status=None, code="INVALID", detail="nothing was sent: no owner")
+    settled(ledger, row, Status.REJECTED, Reason.REFUSES_THIS)
+    shown = said("mutation", "show", row.mutation_key)
+    assert "hubspot would refuse this write, and nothing was sent: INVALID, no owner" in shown
+    attempts = shown.partition("Attempts")[2].splitlines()
+    assert (cells(attempts[1])[-2:], cells(attempts[2])[-2:]) == (
+        ["code", "detail"],
+        ["INVALID", "nothing was sent: no owner"],
+    )

@@ -8,13 +8,14 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from leadproof.domain.errors import MalformedDecision
-from leadproof.domain.mutation import Reason, Status
+from leadproof.domain.mutation import Answer, AnswerClass, Reason, Status
 from leadproof.domain.review import (
     Decision,
     ReviewDecision,
     allowed_decisions,
     parse_decision,
     possible,
+    refusal,
     why_asked,
 )
 
@@ -162,6 +163,46 @@ def test_an_approval_is_asked_for_in_the_words_of_the_policy() -> None:
     assert why_asked(Reason.NEEDS_APPROVAL, "a big account") == "a big account"
     assert why_asked(Reason.NEEDS_APPROVAL) == "the policy wants a person to approve it"
     assert why_asked(Reason.MERGED, "a big account") == "the record was merged into another one"
+
+
+@pytest.mark.parametrize(
+    ("http_status", "code", "detail", "told"),
+    [
+        (
+            400,
+            "REQUIRED_FIELD_MISSING",
+            "Company",
+            "crm refused this write, and the record is unchanged: REQUIRED_FIELD_MISSING, Company",
+        ),
+        (
+            400,
+            "DUPLICATES_DETECTED",
+            "DUPLICATES_DETECTED: the rule matched 003",
+            "crm refused this write, and the record is unchanged: DUPLICATES_DETECTED: the rule matched 003",
+        ),
+        (400, None, None, "crm refused this write, and the record is unchanged: it did not say why"),
+        (
+            None,
+            "REQUIRED_FIELD_MISSING",
+            "nothing was sent: Lead needs Company",
+            "crm would refuse this write, and nothing was sent: REQUIRED_FIELD_MISSING, Lead needs Company",
+        ),
+    ],
+)
+def test_a_refusal_says_what_was_refused_and_whether_anybody_was_asked(
+    http_status: int | None, code: str | None, detail: str | None, told: str
+) -> None:
+    answer = Answer(outcome=AnswerClass.REFUSES_THIS, http_status=http_status, code=code, detail=detail)
+    refused = refusal("crm", answer)
+    assert refused == told
+    assert why_asked(Reason.REFUSES_THIS, "a big account", refused) == told
+    assert why_asked(Reason.REMOVED, None, refused) == why_asked(Reason.REMOVED)
+
+
+@pytest.mark.parametrize("outcome", set(AnswerClass) - {AnswerClass.REFUSES_THIS})
+def test_any_other_answer_is_no_refusal(outcome: AnswerClass) -> None:
+    assert refusal("crm", Answer(outcome=outcome, http_status=403, code="INVALID_SESSION_ID")) is None
+    assert refusal("crm", None) is None
 
 
 def test_what_is_possible_is_told_in_one_order() -> None:

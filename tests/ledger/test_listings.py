@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 
 from leadproof.domain.events import Outcome
-from leadproof.domain.mutation import Reason, Status
+from leadproof.domain.mutation import AnswerClass, Reason, Status
 from leadproof.domain.plan import Verdict
 from leadproof.domain.review import Decision, ReviewState
 from leadproof.domain.steps import Arrival, QuarantineEntry, Question
-from tests.ledger.steps import decide, divergent, done, won
+from tests.ledger.steps import QUESTION, answered, decide, divergent, done, settled, won
 from tests.support.ledgers import START, HandClock, OwnedLedger, a_lead_event, a_mutation, a_plan, planned
 
 
@@ -107,6 +107,17 @@ def test_what_questions_are_about_is_told_with_why(ledger: OwnedLedger, clock: H
     ]
     assert ledger.about([]) == {}
     assert ledger.about([items[0].model_copy(update={"event_key": "unknown"})]) == {}
+
+
+def test_a_question_about_a_refused_write_says_what_was_refused(ledger: OwnedLedger) -> None:
+    event = a_lead_event("103")
+    (row,) = planned(ledger, event, a_mutation(event))
+    answered(ledger, won(ledger, row), AnswerClass.REFUSES_THIS, code="INVALID_OPTION", detail="hs_lead_status")
+    settled(ledger, row, Status.REJECTED, Reason.REFUSES_THIS)
+    asked = QUESTION.model_copy(update={"reason": Reason.REFUSES_THIS})
+    item = ledger.open_review(row.mutation_key, asked)
+    why = ledger.about([item])[item.review_id].why
+    assert why == "hubspot refused this write, and the record is unchanged: INVALID_OPTION, hs_lead_status"
 
 
 def test_quarantine_is_listed_newest_first(ledger: OwnedLedger) -> None:

@@ -313,6 +313,9 @@ async def test_what_the_target_refuses_is_rejected_and_can_be_retried(house: Hou
     key = house.key_of(record_id)
     mutation, item = await _asked(house, key)
     assert (mutation.status, mutation.reason) == (Status.REJECTED, Reason.REFUSES_THIS)
+    why = house.ledger.about([item])[item.review_id].why
+    assert why == "hubspot refused this write, and the record is unchanged: INVALID_OPTION"
+    assert f"Why: {why}" in await eventually_answered(partial(_asks, house, key))
     await _decided(house, item, "retry")
     await house.outcome(key, Outcome.DONE)
     assert [row["status"] for row in house.writes(record_id)] == [400, 200]
