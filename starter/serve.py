@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gc
 import logging
 import signal
 import socket
@@ -65,6 +66,7 @@ async def serve(settings: Settings, *, stop: asyncio.Event | None = None) -> Non
                 timeout_graceful_shutdown=_STOP_SECONDS,
             )
         )
+        gc.freeze()  # what is there now stays, and a full collection would keep a delivery waiting for its answer
         with _listening(settings) as listener:
             await _until_stopped(server, listener, stop or asyncio.Event())
     finally:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import logging
 import signal
 from concurrent.futures import ThreadPoolExecutor
@@ -70,6 +71,7 @@ async def run(settings: Settings, *, stop: asyncio.Event | None = None) -> None:
         asyncio.to_thread(check_planners, settings, policy),
     )
     composition = compose(settings, client, ledger, policy, crms)
+    gc.freeze()  # hundreds of thousands of objects that stay: not to be gone through again and again for garbage
     await ensure_schedule(client, settings)
     stopping = stop or asyncio.Event()
     loop = asyncio.get_running_loop()
