@@ -64,6 +64,7 @@ class Sessions:
         self._lock = threading.Lock()
         self._session: Session | None = None
         self._taken: Session | None = None
+        self._maker: int | None = None  # the thread whose call the session was made for
         self._quiet_until = -1.0
         self._why: Answer | None = None
 
@@ -93,9 +94,11 @@ class Sessions:
         self._taken = session
 
     def refused_again(self, session: Session) -> None:
-        """The token of a renewed session was refused too: where it never was taken, renewing it does not help."""
+        """The token of a renewed session was refused too: where it never was taken, or was renewed for this very call,
+        renewing it does not help. Other calls may well be let in with it."""
         with self._lock:
-            if self._session is session and self._taken is not session:
+            ours = self._maker == threading.get_ident()
+            if self._session is session and (ours or self._taken is not session):
                 self._quiet_until, self._why = self._clock() + QUIET_AFTER_A_REFUSAL, None
 
     def _sign_in(self, refused: Session | None, deadline: Deadline, leaves_by: Deadline) -> Session | Answer | None:
@@ -108,7 +111,7 @@ class Sessions:
                 return self._why
             answer = self._read(self._ask(deadline, leaves_by))
             if isinstance(answer, Session):
-                self._session = answer
+                self._session, self._maker = answer, threading.get_ident()
                 return answer
             refuses = answer.outcome is AnswerClass.REFUSES_US
             self._session = None if refuses else self._session

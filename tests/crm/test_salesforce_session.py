@@ -165,6 +165,26 @@ def test_a_renewed_token_that_was_taken_and_then_ended_is_renewed_at_once(org: O
     assert (end_of_second, len(org.sign_ins)) == (2, 3)
 
 
+def test_a_call_that_no_token_lets_in_does_not_renew_it_each_time_while_others_are_let_in(
+    org: Org, salesforce: SalesforceCrm
+) -> None:
+    """A session policy can refuse one kind of request for ever. What succeeds in between says nothing about that."""
+    refused = says(401, NO_SESSION)
+    with ThreadPoolExecutor(1) as threads:
+
+        def refuses_after_another_call(line: Line) -> None:
+            org.answers(says(200, rows(row())))
+            assert threads.submit(read, salesforce).result().presence is Presence.ONE
+            org.answers(refused)
+            refused(line)
+
+        org.answers(refused, refuses_after_another_call)
+        assert salesforce.write(update(title="CTO")).outcome is AnswerClass.REFUSES_US
+    assert len(org.sign_ins) == 2
+    assert salesforce.write(update(title="CTO")).outcome is AnswerClass.REFUSES_US
+    assert len(org.sign_ins) == 2
+
+
 def end_the_quiet(crm: SalesforceCrm) -> None:
     """The time without a further sign-in is over."""
     crm._client._sessions._quiet_until = -1.0
