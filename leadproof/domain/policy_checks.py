@@ -16,6 +16,7 @@ from leadproof.domain.policy import ActionPermission, Policy, Target
 from leadproof.domain.policy_conditions import Fault, condition_faults, fields_of_any_target, twice
 
 _VERSION: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+_SOURCE: Final = _VERSION
 _FIELD: Final = re.compile(r"[a-z][a-z0-9_]*")
 _LONGEST_NAME: Final = 100
 _OF_ONE_TYPE: Final = CONSENT | {OWNER, LIFECYCLE_STAGE}
@@ -33,6 +34,12 @@ def consistency(policy: Policy) -> Iterator[Fault]:
         for name in names:
             if not 0 < len(name) <= _LONGEST_NAME:
                 yield Fault((section, name), f"a name has 1 to {_LONGEST_NAME} characters, this one has {len(name)}")
+    for name in policy.sources:
+        if not _SOURCE.fullmatch(name):
+            why = (
+                f"the source {name!r} is not made of letters, digits, dots, hyphens and underscores, as its address is"
+            )
+            yield Fault(("sources", name), why)
     if "default" not in policy.queues:
         yield Fault(("queues",), "a queue named 'default' is required")
     yield from _events(policy)

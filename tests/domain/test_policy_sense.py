@@ -206,5 +206,11 @@ def test_a_name_can_be_shown_and_found(name: str) -> None:
     assert why == f"a name has 1 to 100 characters, this one has {len(name)}"
 
 
+@pytest.mark.parametrize("name", ["a/b", "web?x", "x=y", "a;b", "..", "our form", "\u00fc"])
+def test_a_source_is_named_as_its_address_can_be(name: str) -> None:
+    why = refused("website = 75", f'website = 75\n"{name}" = 75').why
+    assert why.endswith("is not made of letters, digits, dots, hyphens and underscores, as its address is")
+
+
 def accepted(old: str, new: str) -> None:
     parse_policy(changed(old, new))
