@@ -41,6 +41,9 @@ def postgresql(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
 
     # not in pytest's own folder, to which the user has no way as whom the wheel runs it for root
     started = get_server(Path(tempfile.mkdtemp(prefix="leadproof-crash-")), cleanup_mode="delete")
+    # processes die here and no machine does: what they wrote stays, and a start need not wait for the disk
+    started.psql("ALTER SYSTEM SET fsync = off;")
+    started.psql("SELECT pg_reload_conf();")
     yield started
     started.cleanup()
 
@@ -162,7 +165,7 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
     if not made or made.returncode != 0:
         pytest.skip("only root can mount a small disk to be filled; run `make crash` as root, in a container say")
     yield place
-    subprocess.run(["umount", place], check=True)
+    subprocess.run(["umount", "--lazy", place], check=True)
 
 
 def _fill(place: Path) -> Path:
