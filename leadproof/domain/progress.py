@@ -15,6 +15,8 @@ from leadproof.domain.review import ReviewItem, refusal
 
 _AGAIN = frozenset({AnswerClass.NOT_SENT, AnswerClass.NOT_APPLIED})
 _NOT_TAKEN = _AGAIN | {AnswerClass.REFUSES_US}
+_AS_TOLD = 3
+"""So many times in a row the wait that a target names is kept to exactly."""
 _MOST_DOUBLINGS = 20
 
 
@@ -106,7 +108,11 @@ def again_at(attempts: Sequence[Attempt], target: Target) -> datetime | None:
         row += 1
     told = latest.answer.retry_after_seconds if latest.answer is not None else None
     doubled = target.read_spacing_seconds * 2 ** min(row - 1, _MOST_DOUBLINGS)
-    wait = told if told is not None and told > 0 else min(doubled, target.probe_seconds)  # told 0: never a tight loop
+    if told is None or told <= 0:  # told 0: never a tight loop
+        wait = min(doubled, target.probe_seconds)
+    else:  # as told; where that did not help several times, longer: a record can be locked for an hour
+        longer = told * 2 ** min(max(row - _AS_TOLD, 0), _MOST_DOUBLINGS)
+        wait = max(told, min(longer, target.probe_seconds))
     return latest.ended_at + timedelta(seconds=wait)
 
 

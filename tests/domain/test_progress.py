@@ -125,6 +125,16 @@ def test_a_target_that_names_a_wait_is_given_it(told: float) -> None:
     assert again_at(row(NOT_APPLIED, 3, retry_after_seconds=told), TARGET) == at(21 + told)
 
 
+@pytest.mark.parametrize(
+    ("times", "told", "wait"), [(3, 1.5, 1.5), (4, 1.5, 3), (5, 1.5, 6), (9, 1.5, 45), (2000, 1.5, 45), (9, 600, 600)]
+)
+def test_a_wait_that_did_not_help_grows_up_to_a_probe_and_is_never_shorter_than_told(
+    times: int, told: float, wait: float
+) -> None:
+    """A record that stays locked would else cost an account two calls a second."""
+    assert again_at(row(NOT_APPLIED, times, retry_after_seconds=told), TARGET) == at((times - 1) * 10 + 1 + wait)
+
+
 def test_a_target_that_asks_for_no_wait_is_not_asked_in_a_tight_loop() -> None:
     assert again_at(row(NOT_APPLIED, 3, retry_after_seconds=0.0), TARGET) == at(21 + 8)
 
