@@ -6,11 +6,11 @@ from collections.abc import Mapping
 
 from temporalio import activity
 
+from activities.foreign import unknown
 from activities.messages import Book, LookCommand, WriteCommand
 from activities.views import Views
 from leadproof import boundary, shadow
 from leadproof.boundary import Ports, Result, Rules, Submission
-from leadproof.domain.errors import NotFound
 from leadproof.domain.events import Outcome
 from leadproof.domain.mutation import Mutation, Status
 from leadproof.domain.progress import Step, StepKind, Unstored, view_of
@@ -88,6 +88,6 @@ class EffectActivities:
 
     def _around(self, mutation: Mutation | None) -> tuple[Mutation, Ports, Rules]:
         if mutation is None:
-            raise NotFound("no mutation stands under this key")
+            raise unknown("effect")
         ports = Ports(ledger=self._ledger, crm=self._crms[mutation.target_system], clock=self._clock)
         return mutation, ports, self._rulebook.rules(mutation.policy_version, mutation.target_system)

@@ -43,7 +43,7 @@ class LeadView(BaseModel):
 
 class ReadingKind(StrEnum):
     """*ready*: the source was read. *planned*: a plan is recorded, nothing was read. *later*: the record can't be read
-    yet. *closed*: the event has its final outcome. *unknown*: no lead event stands under the key."""
+    yet. *closed*: the event has its final outcome. *unknown*: no ledger whose worker was asked knows the key."""
 
     READY = "ready"
     PLANNED = "planned"

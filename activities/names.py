@@ -6,6 +6,7 @@ from datetime import timedelta
 
 SOURCE_UNREADABLE = "SourceUnreadable"
 TARGET_UNREADABLE = "TargetUnreadable"
+UNKNOWN_TO_LEDGER = "UnknownToLedger"
 PLANNER_FAILED = "PlannerFailed"
 PLANNER_UNAVAILABLE = "PlannerUnavailable"
 

@@ -11,10 +11,11 @@ from typing import Any, Protocol
 
 from temporalio import activity
 
+from activities.foreign import unknown
 from activities.messages import Answered, AskCommand, Book, DecideCommand, Decided
 from activities.views import Views
 from leadproof.domain import keys
-from leadproof.domain.errors import MalformedDecision, NotFound
+from leadproof.domain.errors import MalformedDecision
 from leadproof.domain.mutation import Reason
 from leadproof.domain.proofs import verify_decision
 from leadproof.domain.review import (
@@ -72,7 +73,7 @@ class ReviewActivities:
             return self._views.book(command.event_key)
         mutation = self._ledger.mutation(command.mutation_key)
         if mutation is None:
-            raise NotFound("no mutation stands under this key")
+            raise unknown("effect")
         plan = self._ledger.plan_of(command.event_key, lead.policy_version)
         wanted = None
         if plan is not None and command.reason is Reason.NEEDS_APPROVAL and mutation.parent_key is None:

@@ -9,6 +9,7 @@ from datetime import timedelta
 from temporalio import activity
 from temporalio.exceptions import ApplicationError
 
+from activities.foreign import unknown
 from activities.messages import LeadView, Reading, ReadingKind
 from activities.names import SOURCE_UNREADABLE
 from leadproof.domain.attribution import SAME_WRITE, US, together
@@ -54,7 +55,7 @@ class SourceActivities:
         """Read the lead's row and, where it has no plan yet, the source record."""
         lead = self._ledger.lead(event_key)
         if lead is None:
-            return Reading(kind=ReadingKind.UNKNOWN)
+            raise unknown("lead")
         if lead.outcome.final:
             return Reading(kind=ReadingKind.CLOSED, lead=LeadView.of(lead))
         if self._ledger.plan_of(event_key, lead.policy_version) is not None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from activities.foreign import unknown
 from activities.messages import ActionView, Book, PlanView
-from leadproof.domain.errors import NotFound
 from leadproof.domain.events import Lead, Outcome
 from leadproof.domain.field_catalog import specs_for
 from leadproof.domain.mutation import Mutation
@@ -26,7 +26,7 @@ class Views:
     def lead(self, event_key: str) -> Lead:
         lead = self._ledger.lead(event_key)
         if lead is None:
-            raise NotFound("no lead event stands under this key")
+            raise unknown("lead")
         return lead
 
     def book(
@@ -60,7 +60,7 @@ class Views:
     def view(self, mutation_key: str, step: Step | None = None) -> MutationView:
         receipts = self._ledger.receipts(mutation_key)
         if receipts is None:
-            raise NotFound("no mutation stands under this key")
+            raise unknown("effect")
         review = receipts.review
         if review is not None and review.state is not ReviewState.OPEN:
             review = None  # an answered question is evidence, and nothing that anybody waits for

@@ -4,12 +4,20 @@ from __future__ import annotations
 
 from temporalio.exceptions import ActivityError, ApplicationError
 
-from activities.names import PLANNER_FAILED, PLANNER_UNAVAILABLE
+from activities.names import PLANNER_FAILED, PLANNER_UNAVAILABLE, UNKNOWN_TO_LEDGER
 from leadproof.domain.mutation import Reason
 from workflows.options import HOPELESS
 
 _OURS = frozenset(
-    {PLANNER_FAILED, PLANNER_UNAVAILABLE, "NotFound", "IllegalTransition", "PolicyRefused", "KeyConflict"}
+    {
+        PLANNER_FAILED,
+        PLANNER_UNAVAILABLE,
+        UNKNOWN_TO_LEDGER,
+        "NotFound",
+        "IllegalTransition",
+        "PolicyRefused",
+        "KeyConflict",
+    }
 )
 """Errors whose text is a sentence of ours, without personal data."""
 
@@ -26,6 +34,12 @@ def hopeless(error: ActivityError) -> bool:
     """Whether no waiting cures it."""
     failed = _failure(error)
     return failed is not None and failed.type in HOPELESS
+
+
+def unknown(error: ActivityError) -> bool:
+    """Whether no worker that was asked had a ledger which knows of this."""
+    failed = _failure(error)
+    return failed is not None and failed.type == UNKNOWN_TO_LEDGER
 
 
 def told_by(error: ActivityError) -> str | None:

@@ -134,7 +134,7 @@ class LeadWorkflow:
         reading = await self._read()
         if reading is None:
             return Reason.SOURCE_DOWN
-        if reading.lead is None:  # started by hand with a key that nobody admitted: there is nothing to do, ever
+        if reading.lead is None:  # nobody who was asked knows the key; if another ledger does, its sweep begins anew
             self._outcome = Outcome.NOTHING_TO_DO
             return None
         self._lead, self._outcome, self._problem = reading.lead, reading.lead.outcome, None
@@ -171,6 +171,9 @@ class LeadWorkflow:
             except ActivityError as error:
                 if is_cancelled_exception(error) or failing.hopeless(error):
                     raise
+                if failing.unknown(error):
+                    self._problem = failing.told_by(error)
+                    return Reading(kind=ReadingKind.UNKNOWN)
                 return None
             if reading.kind is not ReadingKind.LATER or reading.at is None:
                 return reading

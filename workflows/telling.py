@@ -74,7 +74,7 @@ def details(
     """Markdown for the run's current details.
 
     Args:
-        problem: why there is no plan, in one sentence.
+        problem: why there is no plan, or no lead, in one sentence.
         refused: the last decision, where it was not taken.
     """
     lines = [f"**Outcome: {outcome}**"]
@@ -83,6 +83,8 @@ def details(
         lines.append(f"`{lead.event_kind}` from {lead.source_system}{about}, policy `{lead.policy_version}`")
         lines += _planned(plan) if plan is not None else []
         lines += ["", "**Shadow: nothing is written**"] if is_shadow(lead.environment) else []
+    if lead is None and problem is not None:
+        lines += ["", f"**{problem}**"]
     if views:
         lines += ["", "| effect | status | why | answer | differs in |", "| --- | --- | --- | --- | --- |"]
         lines += [_row(view) for view in views]

@@ -7,11 +7,11 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from temporalio.exceptions import ApplicationError
 from temporalio.testing import ActivityEnvironment
 
 from activities.effects import EffectActivities
 from activities.messages import Book, LookCommand, WriteCommand
-from leadproof.domain.errors import NotFound
 from leadproof.domain.events import Outcome
 from leadproof.domain.mutation import Answer, AnswerClass, Reason, Status
 from leadproof.domain.policy_text import parse_policy
@@ -23,6 +23,7 @@ from leadproof.rulebook import Rulebook
 from tests.activities.room import Room
 from tests.boundary.target import REFUSED, UNREADABLE, Target, answers, applies_and_is_not_heard, is_lost, sees
 from tests.boundary.world import TARGET, World
+from workflows.options import HOPELESS
 
 SPACING = timedelta(seconds=TARGET.read_spacing_seconds)
 
@@ -222,8 +223,9 @@ def test_whoever_waits_for_a_freed_record_is_named_by_its_workflow(effects: Effe
     assert effects.reconcile().wake == f"lead:{second.event_key}"
 
 
-def test_what_does_not_stand_is_not_found(effects: Effects) -> None:
+def test_an_effect_that_the_ledger_does_not_know_is_another_ledgers(effects: Effects) -> None:
     effects.world.update()
     effects.world.key = "0" * 64
-    with pytest.raises(NotFound):
+    with pytest.raises(ApplicationError, match="no such effect") as failed:
         effects.reconcile()
+    assert failed.value.type not in HOPELESS

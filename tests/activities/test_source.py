@@ -18,6 +18,7 @@ from leadproof.domain.records import MARKER, Change, LookUp, Presence
 from tests.activities.room import ABSENT, RECORD, Room, one
 from tests.boundary.world import TARGET
 from tests.support.ledgers import START, a_mutation, planned
+from workflows.options import HOPELESS
 
 WINDOW = TARGET.observation_window_seconds
 
@@ -57,8 +58,11 @@ def test_nothing_is_read_for_an_event_that_has_its_outcome(room: Room) -> None:
     assert (reading.lead.outcome, room.crm.asked) == (Outcome.GONE, [])
 
 
-def test_a_key_under_which_nothing_stands_is_unknown(room: Room) -> None:
-    assert room.read_source("0" * 64).kind is ReadingKind.UNKNOWN
+def test_a_key_under_which_nothing_stands_is_another_ledgers_and_tried_again(room: Room) -> None:
+    with pytest.raises(ApplicationError, match="another deployment in this Temporal namespace") as failed:
+        room.read_source("0" * 64)
+    assert not failed.value.non_retryable  # the worker whose ledger knows it may be the next to be handed it
+    assert failed.value.type not in HOPELESS
 
 
 def test_a_lead_of_another_source_came_whole_with_its_event(room: Room) -> None:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import uuid
+from datetime import timedelta
 
 import pytest
 from temporalio.api.common.v1 import WorkflowExecution
 from temporalio.api.enums.v1 import ResetReapplyType
+from temporalio.api.sdk.v1 import WorkflowMetadata
 from temporalio.api.workflowservice.v1 import ResetWorkflowExecutionRequest
 from temporalio.client import WorkflowExecutionStatus
 from temporalio.service import RPCError
@@ -18,6 +20,7 @@ from leadproof.domain.mutation import Reason, Status
 from leadproof.domain.steps import Arrival
 from tests.support.house import House, eventually, eventually_answered
 from tests.workflows.test_reviews import BIG
+from workflows import options
 from workflows.contract import LEAD_WORKFLOW, LEADS_QUEUE, SWEEP_WORKFLOW
 
 
@@ -172,7 +175,29 @@ async def test_twenty_deliveries_at_once_start_one_run(house: House) -> None:
     assert len(house.writes(record_id)) == 1
 
 
-async def test_a_run_started_by_hand_with_an_unknown_key_ends(house: House) -> None:
+async def test_a_run_whose_key_no_ledger_knows_ends_and_says_so(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(options.READ_SOURCE, "schedule_to_close_timeout", timedelta(seconds=1.5))
     name = f"lead:unknown-{uuid.uuid4()}"
-    outcome = await house.client.execute_workflow(LEAD_WORKFLOW, "unknown", id=name, task_queue=LEADS_QUEUE)
-    assert outcome == Outcome.NOTHING_TO_DO
+    run = await house.client.start_workflow(LEAD_WORKFLOW, "unknown", id=name, task_queue=LEADS_QUEUE)
+    assert await run.result() == Outcome.NOTHING_TO_DO
+    assert "another deployment in this Temporal namespace" in (await run.query("status"))["problem"]
+    told = await run.query("__temporal_workflow_metadata", result_type=WorkflowMetadata)
+    assert "each ledger needs a namespace of its own" in told.current_details
+
+
+async def test_a_worker_that_does_not_know_a_lead_leaves_it_to_the_one_that_does(house: House) -> None:
+    """The ledger without the row is the other deployment's; the same with it is the right one."""
+    record_id = house.contact()
+    key = house.key_of(record_id)
+    run = await house.client.start_workflow(LEAD_WORKFLOW, key, id=f"lead:{key}", task_queue=LEADS_QUEUE)
+
+    async def failed() -> bool:
+        described = await run.describe()
+        pending = described.raw_description.pending_activities
+        return any("knows no such lead" in activity.last_failure.message for activity in pending)
+
+    await eventually_answered(failed)
+    await house.deliver(house.creation(record_id))
+    await house.outcome(key, Outcome.DONE)
+    assert await run.result() == Outcome.DONE
+    assert len(house.writes(record_id)) == 1
