@@ -9,6 +9,7 @@ import typer.main
 from typer.core import TyperGroup
 
 from console.cli import app
+from leadproof.crm import salesforce_fields
 from leadproof.crm.hubspot_fields import BUILT_IN
 from leadproof.domain.field_catalog import CATALOG
 from leadproof.domain.policy_text import parse_policy
@@ -71,10 +72,20 @@ def test_the_architecture_lists_every_table_of_the_ledger_and_no_other() -> None
 
 def test_the_policy_page_lists_every_built_in_field_with_its_property_and_type() -> None:
     section = (ROOT / "docs" / "policy.md").read_text(encoding="utf-8").partition("### The built-in fields\n")[2]
-    listed = re.findall(r"^\| `(\w+)` \| (none|`\w+`)[^|]* \| `(\w+)` \|", section.partition("\n### ")[0], re.MULTILINE)
+    row = r"^\| `(\w+)` \| (none|`\w+`)[^|]* \| `(\w+)` \| ([^|]+) \|"
+    listed = re.findall(row, section.partition("\n### ")[0], re.MULTILINE)
     assert listed == [
-        (name, f"`{BUILT_IN[name]}`" if name in BUILT_IN else "none", str(spec.type)) for name, spec in CATALOG.items()
+        (name, f"`{BUILT_IN[name]}`" if name in BUILT_IN else "none", str(spec.type), in_salesforce(name))
+        for name, spec in CATALOG.items()
     ]
+
+
+def in_salesforce(name: str) -> str:
+    lead, contact = (salesforce_fields.BUILT_IN[each].get(name) for each in ("lead", "contact"))
+    if lead is None:
+        return "none"
+    others = "" if contact == lead else f", of a contact `{contact}`" if contact else ", a contact has none"
+    return f"`{lead}`{others}"
 
 
 def test_the_example_of_an_environment_can_be_loaded() -> None:
