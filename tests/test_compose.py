@@ -68,7 +68,9 @@ def test_a_secret_that_is_missing_is_asked_for_in_a_sentence(name: str) -> None:
 
 
 def test_no_secret_stands_in_the_file() -> None:
-    said = Composed.read({name: "" if name.startswith(("LEADPROOF_HUBSPOT", "LEADPROOF_SALESFORCE")) else "GIVEN" for name in dotenv()})
+    said = Composed.read(
+        {name: "" if name.startswith(("LEADPROOF_HUBSPOT", "LEADPROOF_SALESFORCE")) else "GIVEN" for name in dotenv()}
+    )
     for service in said.services.values():
         for name, value in service.said.get("environment", {}).items():
             if re.search("PASSWORD|PWD|SECRET|TOKEN|KEY|LEDGER_URL", name):
