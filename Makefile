@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test check bench soak live crash
+.PHONY: demo test check bench soak live live-named crash
 
 demo: .venv/ready  ## the main job end to end on embedded parts
 	$(BIN)/leadproof demo $(DEMO_ARGS)
@@ -23,8 +23,12 @@ bench: .venv/ready-dev  ## writes bench/RESULTS.md
 soak: .venv/ready-dev  ## many leads, every fault, processes killed: five minutes; SOAK_ARGS='--seed 7 --leads 60'
 	$(BIN)/python -m soak $(SOAK_ARGS)
 
-live: .venv/ready-dev  ## the cases on real test accounts that LEADPROOF_LIVE names; docs/live.md
+# what names no account ends before anything is installed for it
+live: live-named .venv/ready-dev  ## the cases on real test accounts that LEADPROOF_LIVE names; docs/live.md
 	$(BIN)/python -m tests.conformance.live $(LIVE_ARGS)
+
+live-named:
+	@test -n "$$LEADPROOF_LIVE" || { echo 'nothing was tried: LEADPROOF_LIVE names no account that may be written to (docs/live.md says how)' >&2; exit 2; }
 
 .venv/ready: requirements.lock pyproject.toml
 	@echo 'installing into .venv, the first time only: some minutes'

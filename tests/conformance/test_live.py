@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -19,6 +22,7 @@ from tests.conformance.live.running import KINDS
 from tests.conformance.stage import Stage
 from tests.sandbox.control import Control
 
+ROOT = Path(__file__).parents[2]
 TOKEN = "token-that-no-report-may-hold"
 SOMEBODY = {"LastName": "Somebody", "Company": "Else", "Email": "x@example.org"}
 
@@ -103,10 +107,20 @@ def differing(folder: Path) -> dict[str, list[dict[str, Any]]]:
 
 def test_without_consent_nothing_is_tried(real: Real, tmp_path: Path) -> None:
     status, said = run(real.environment | {"LEADPROOF_LIVE": ""}, tmp_path)
-    assert (status, len(said)) == (0, 1)
+    assert (status, len(said)) == (2, 1)
     assert "nothing was tried" in said[0]
     assert real.control.get("/requests") == []
     assert list(tmp_path.iterdir()) == []
+
+
+def test_without_consent_make_ends_before_it_installs_anything(tmp_path: Path) -> None:
+    shutil.copy(ROOT / "Makefile", tmp_path)
+    ended = subprocess.run(
+        ["make", "live"], cwd=tmp_path, env={"PATH": os.environ["PATH"]}, capture_output=True, text=True, check=False
+    )
+    assert (ended.returncode, ended.stdout) == (2, "")
+    assert "nothing was tried" in ended.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["Makefile"]
 
 
 @pytest.mark.parametrize(
