@@ -21,7 +21,7 @@ version = "{version}"
 
 [[event]]
 source = "{name}"
-kind = "changed"
+kind = "{system.event_kind}"
 scopes = [{{ from = 2026-01-01T00:00:00Z, scope = "event" }}]
 
 [[event]]

@@ -157,7 +157,7 @@ class Stage:
 
     def _event(self, snapshot: LeadSnapshot) -> LeadEvent:
         if self.event is None:
-            kind = "form.submitted" if snapshot.source_system == SOURCE else "changed"
+            kind = "form.submitted" if snapshot.source_system == SOURCE else self.system.event_kind
             names = {
                 "tenant": self.tenant,
                 "environment": "conformance",

@@ -73,6 +73,11 @@ class System:
     adapter: Callable[[str, float, float], ClosingCrm]
 
     @property
+    def event_kind(self) -> str:
+        """What a case calls that a record of this CRM is to be looked at."""
+        return f"{self.target_object}.saved"
+
+    @property
     def write(self) -> str:
         """The sandbox's operation of a write."""
         return f"{self.kind}.write"
