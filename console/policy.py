@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from leadproof.domain.errors import PolicyRefused
     from leadproof.domain.policy import Policy
     from leadproof.domain.policy_text import Examined
@@ -36,13 +34,17 @@ def check(
     """Say everything that is wrong with a policy, with its line, or what it says."""
     from console.policy_summary import rows, summary
     from console.tables import say, say_json, say_table
-    from leadproof.domain.policy_text import examine
+    from leadproof.domain.policy_text import doubts, examine
 
     examined = examine(_text(file))
     faults = [("policy", fault) for fault in examined.faults]
+    warnings: list[tuple[str, PolicyRefused]] = []
     if examined.policy is not None and not faults:
+        warnings += [("policy", doubt) for doubt in doubts(examined.policy)]
         if against_target:
-            faults += [("target", fault) for fault in _target_faults(examined.policy)]
+            found, doubted = _against_targets(examined.policy)
+            faults += [("target", fault) for fault in found]
+            warnings += [("target", doubt) for doubt in doubted]
         if against_ledger:
             faults += [("ledger", fault) for fault in _ledger_faults(examined.policy)]
     faults.sort(key=lambda found: (found[1].line is None, found[1].line or 0))
@@ -53,6 +55,7 @@ def check(
                 "file": str(file),
                 "ok": not faults,
                 "faults": [{"line": one.line, "says": one.why, "against": what} for what, one in faults],
+                "warnings": [{"line": one.line, "says": one.why, "against": what} for what, one in warnings],
                 "all_found": examined.whole and not (examined.faults and (against_target or against_ledger)),
                 "policy": summary(policy) if policy is not None and not faults else None,
             }
@@ -63,6 +66,8 @@ def check(
             say("It is compared with the CRM and the ledger once it has no fault of its own.")
     elif policy is not None:
         say(f"ok: {file}")
+        for _, doubt in warnings:
+            say(f"{_place(file, doubt)}: warning: {doubt.why}")
         say_table(("what", "the policy says"), list(rows(policy)))
     if faults:
         raise typer.Exit(_REFUSED)
@@ -130,9 +135,10 @@ def _text(file: Path) -> str:
         raise ConfigurationRefused(f"the policy {file} cannot be read; name a text file in TOML") from None
 
 
-def _target_faults(policy: Policy) -> Iterator[PolicyRefused]:
+def _against_targets(policy: Policy) -> tuple[list[PolicyRefused], list[PolicyRefused]]:
+    """The faults against what the targets say of themselves, and the doubts."""
     from leadproof.domain.errors import PolicyRefused
-    from leadproof.domain.policy_text import faults_against
+    from leadproof.domain.policy_text import doubts_against, faults_against
     from leadproof.settings import load
     from workers import compose
 
@@ -140,10 +146,12 @@ def _target_faults(policy: Policy) -> Iterator[PolicyRefused]:
     try:
         crms = compose.crms_of(settings, policy)
     except PolicyRefused as refused:
-        yield refused
-        return
-    for crm in crms.values():
-        yield from faults_against(policy, *compose.described(settings, policy, crm))
+        return [refused], []
+    described = [compose.described(settings, policy, crm) for crm in crms.values()]
+    return (
+        [fault for target in described for fault in faults_against(policy, *target)],
+        [doubt for target in described for doubt in doubts_against(policy, *target)],
+    )
 
 
 def _ledger_faults(policy: Policy) -> tuple[PolicyRefused, ...]:
@@ -157,7 +165,12 @@ def _say_faults(file: Path, faults: list[PolicyRefused], examined: Examined) -> 
     from console.tables import say
 
     for fault in faults:
-        say(f"{file}:{fault.line}: {fault.why}" if fault.line is not None else f"{file}: {fault.why}")
+        say(f"{_place(file, fault)}: {fault.why}")
     say(f"{len(faults)} fault{'s' if len(faults) != 1 else ''}")
     if not examined.whole:
         say("What depends on that is looked at once it is mended.")
+
+
+def _place(file: Path, fault: PolicyRefused) -> str:
+    """Where an editor can jump to."""
+    return f"{file}:{fault.line}" if fault.line is not None else str(file)

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from leadproof.crm.salesforce_client import SalesforceClient, format_soql
 from leadproof.crm.salesforce_definitions import Definition, Definitions, Field
-from leadproof.crm.salesforce_fields import OBJECTS, SalesforceFields
+from leadproof.crm.salesforce_fields import OBJECTS, WITHOUT_PICKLISTS, SalesforceFields
 from leadproof.crm.salesforce_question import ask, session_of
 from leadproof.deadline import Deadline
 from leadproof.domain.errors import ConfigurationRefused, TargetForeign, TargetUnreachable
@@ -66,7 +66,20 @@ class Describer:
             owners=(*self._users(deadline), *self._queues(deadline)),
             fields=dict(self._described(target_object, deadline)),
             names=self._fields.by_name(target_object),
+            instead=dict(self._instead(target_object)),
         )
+
+    def _instead(self, target_object: str) -> Iterator[tuple[str, str]]:
+        for name, theirs in self._fields.by_name(target_object).items():
+            if theirs in WITHOUT_PICKLISTS:
+                said = f'{name} = {{ property = "{WITHOUT_PICKLISTS[theirs]}", spec = {{ type = "country" }} }}'
+                yield (
+                    name,
+                    (
+                        "it is there only where state and country picklists are on; where they are off, say "
+                        f"{said} in [target.salesforce.fields]"
+                    ),
+                )
 
     def _described(self, target_object: str, deadline: Deadline) -> Iterator[tuple[str, FieldDescription]]:
         name = OBJECTS[target_object]
@@ -99,6 +112,7 @@ class Describer:
             unique=field.unique and (field.external_id or not ours),
             keeps_history=keeps_history,
             writable=writable(field),
+            required=field.required,
         )
 
     def _users(self, deadline: Deadline) -> Iterator[OwnerDescription]:

@@ -58,8 +58,13 @@ BUILT_IN: Final[Mapping[str, Mapping[str, str]]] = MappingProxyType(
 )
 """Per object, our field name to Salesforce's. Those with `__c` are custom fields; the policy names others where an org
 has others. `CountryCode` takes the codes that we compare, and is there where state and country picklists are on; for an
-org without them the policy says `country = { property = "Country" }`. Salesforce has no lifecycle stage of its own, a
-contact has neither a status nor, but through its account, a company."""
+org without them the policy names the field beside it. Salesforce has no lifecycle stage of its own, a contact has
+neither a status nor, but through its account, a company."""
+
+WITHOUT_PICKLISTS: Final[Mapping[str, str]] = MappingProxyType(
+    {"CountryCode": "Country", "MailingCountryCode": "MailingCountry"}
+)
+"""What holds the country where state and country picklists are off."""
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,79}")
 _IDS = frozenset({FieldType.OWNER, FieldType.RECORD_ID})

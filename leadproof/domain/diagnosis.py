@@ -65,6 +65,7 @@ class WantedField(BaseModel):
         name: the name that it has, or is to have, in the target.
         type: of its values.
         options: all values that the policy writes to it, in its order; empty where the policy does not list them.
+        instead: what the policy can say instead, where nobody can make it.
     """
 
     model_config = _FROZEN
@@ -74,6 +75,7 @@ class WantedField(BaseModel):
     name: str
     type: FieldType
     options: tuple[str, ...] = ()
+    instead: str | None = None
 
     @property
     def several(self) -> bool:

@@ -51,6 +51,12 @@ def condition_faults(policy: Policy, here: tuple[str | int, ...], condition: Con
     yield from _never(here, condition)
 
 
+def filled(condition: Condition) -> set[str]:
+    """The fields that have a value wherever the condition holds."""
+    named = {*condition.present, *condition.equals, *condition.at_least, *condition.at_most}
+    return named | ({EMAIL} if condition.email_domain else set())
+
+
 def _values(here: tuple[str | int, ...], field: str, spec: FieldSpec, values: tuple[Any, ...]) -> Iterator[Fault]:
     """Values that no lead's field can equal."""
     if not values:
@@ -67,10 +73,9 @@ def _values(here: tuple[str | int, ...], field: str, spec: FieldSpec, values: tu
 
 def _never(here: tuple[str | int, ...], condition: Condition) -> Iterator[Fault]:
     """Parts of a condition of which one or the other must fail."""
-    filled = {*condition.present, *condition.equals, *condition.at_least, *condition.at_most}
-    filled |= {EMAIL} if condition.email_domain else set()
+    has = filled(condition)
     for index, field in enumerate(condition.absent):
-        if field in filled:
+        if field in has:
             yield Fault((*here, "absent", index), f"{field!r} cannot be absent and have a value")
     for field in condition.at_least.keys() & condition.at_most.keys():
         if condition.at_least[field] > condition.at_most[field]:

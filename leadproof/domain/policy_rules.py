@@ -32,6 +32,16 @@ def rules(policy: Policy) -> Iterator[Fault]:
             yield from _proposal(policy, place, rule.name, proposal, rule.proposals[:number])
 
 
+def unruled(policy: Policy) -> Iterator[Fault]:
+    """Kinds of events that are planned by rules of which none is about their source."""
+    sources = [rule.when.source for rule in policy.rules]
+    for position, event in enumerate(policy.events):
+        by_rules = policy.planner_of(event.source, event.kind) == "rules"
+        if by_rules and not any(not named or event.source in named for named in sources):
+            why = f"no rule is about leads of {event.source}, so that nothing is ever done at its {event.kind}"
+            yield Fault(("events", position, "kind"), why)
+
+
 def _proposal(
     policy: Policy, here: tuple[str | int, ...], rule: str, proposal: RuleAction, before: tuple[RuleAction, ...]
 ) -> Iterator[Fault]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from leadproof.domain import policy_making
 from leadproof.domain.diagnosis import WantedField
 from leadproof.domain.events import source_object
 from leadproof.domain.field_catalog import LIFECYCLE_STAGE, specs_for
@@ -17,7 +18,7 @@ from leadproof.domain.policy import Policy
 from leadproof.domain.policy_conditions import Fault
 from leadproof.domain.records import Description, FieldDescription
 
-_MOST_OWNERS: Final = 20
+_MOST_LISTED: Final = 20
 
 
 def objects_of(policy: Policy, system: str) -> tuple[TargetObject, ...]:
@@ -38,24 +39,9 @@ def against(policy: Policy, description: Description) -> Iterator[Fault]:
         yield from _owners(policy, description)
         yield from (fault for fault, _ in missing(policy, description))
         yield from _fields(policy, description)
+        yield from policy_making.faults(policy, description)
         yield from _stages(policy, description)
         yield from _values(policy, description)
-
-
-def blind(policy: Policy, description: Description) -> Iterator[Fault]:
-    """Actions on an object that are refused where the record exists: the target keeps no history of a field of theirs,
-    and the policy does not allow that."""
-    for position, permission in enumerate(policy.actions):
-        if (permission.target, permission.object) != (description.system, description.target_object):
-            continue
-        found = {name: description.fields.get(name) for name in permission.fields}
-        unkept = [name for name, field in found.items() if field is not None and not field.keeps_history]
-        if unkept and not permission.without_history:
-            why = (
-                f"{description.system} keeps no history of {', '.join(unkept)}, so that {permission.kind} is refused "
-                f"for a {permission.object} that exists"
-            )
-            yield Fault(("actions", position, "fields"), why)
 
 
 def _owners(policy: Policy, description: Description) -> Iterator[Fault]:
@@ -76,8 +62,8 @@ def _active_owners(description: Description) -> str:
     ]
     if not ids:
         return "it has no active one"
-    more = f" and {len(ids) - _MOST_OWNERS} more" if len(ids) > _MOST_OWNERS else ""
-    return f"active are {', '.join(ids[:_MOST_OWNERS])}{more}"
+    more = f" and {len(ids) - _MOST_LISTED} more" if len(ids) > _MOST_LISTED else ""
+    return f"active are {', '.join(ids[:_MOST_LISTED])}{more}"
 
 
 def _named(policy: Policy, description: Description) -> Iterator[tuple[tuple[str | int, ...], str]]:
@@ -123,12 +109,11 @@ def missing(policy: Policy, description: Description) -> Iterator[tuple[Fault, W
             name=description.names.get(field, field),
             type=specs[field].type,
             options=listed.get(field, ()) if choice else (),
+            instead=description.instead.get(field),
         )
         named = f"{wanted.name} (the field {field!r})" if wanted.name != field else wanted.name
-        why = (
-            f"{system} has no {wanted.target_object} property {named}; make it as {wanted.kind}, "
-            "or take the field out of the policy"
-        )
+        do = wanted.instead or f"make it as {wanted.kind}"
+        why = f"{system} has no {wanted.target_object} property {named}; {do}, or take the field out of the policy"
         yield Fault(path, why), wanted
 
 
@@ -176,6 +161,9 @@ def _no_option(system: str, field: str, found: FieldDescription, value: object) 
 
 
 def _meant(found: FieldDescription, value: object) -> str:
-    """Where somebody wrote what people see: the value that stands behind it."""
+    """Where somebody wrote what people see: the value that stands behind it; else what there is."""
     behind = found.labels.get(value) if isinstance(value, str) else None
-    return f": that is a label, and the value is {behind!r}" if behind is not None else ""
+    if behind is not None:
+        return f": that is a label, and the value is {behind!r}"
+    more = f" and {len(found.options) - _MOST_LISTED} more" if len(found.options) > _MOST_LISTED else ""
+    return f"; it has {', '.join(found.options[:_MOST_LISTED])}{more}"

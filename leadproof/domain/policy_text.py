@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from leadproof.domain import policy_checks, policy_target
+from leadproof.domain import policy_checks, policy_making, policy_rules, policy_target
 from leadproof.domain.errors import PolicyRefused
 from leadproof.domain.policy import Policy
 from leadproof.domain.policy_conditions import Fault
@@ -136,10 +136,15 @@ def faults_against(policy: Policy, *descriptions: Description) -> tuple[PolicyRe
     return in_order(found, policy.text)
 
 
-def blind_against(policy: Policy, *descriptions: Description) -> tuple[PolicyRefused, ...]:
-    """The actions that write where a target keeps no history, without the policy's leave; no fault, since a record that
-    they make needs none."""
-    return in_order((one for each in descriptions for one in policy_target.blind(policy, each)), policy.text)
+def doubts(policy: Policy) -> tuple[PolicyRefused, ...]:
+    """What is no fault of a policy and hardly what it means."""
+    return in_order(policy_rules.unruled(policy), policy.text)
+
+
+def doubts_against(policy: Policy, *descriptions: Description) -> tuple[PolicyRefused, ...]:
+    """What the objects of a target would refuse for some of the leads: a record that is made without a required field,
+    a write to a record that exists where no history is kept."""
+    return in_order((one for each in descriptions for one in policy_making.doubts(policy, each)), policy.text)
 
 
 def in_order(faults: Iterable[Fault], text: str) -> tuple[PolicyRefused, ...]:

@@ -105,6 +105,7 @@ class FieldDescription(BaseModel):
         unique: the target refuses a second record with the same value.
         keeps_history: the target keeps who set which value when.
         writable: the API may set it.
+        required: the target makes no record without a value of ours.
     """
 
     model_config = ConfigDict(frozen=True, defer_build=True)
@@ -115,6 +116,7 @@ class FieldDescription(BaseModel):
     unique: bool = False
     keeps_history: bool = False
     writable: bool = True
+    required: bool = False
 
 
 class Description(BaseModel):
@@ -124,6 +126,8 @@ class Description(BaseModel):
         target_object: the object whose fields are described.
         fields: our field name to the target's definition; a field that the target does not have is not there.
         names: our field name to the target's own, whether the target has it or not.
+        instead: our field name to what a policy can say where the target has no field of that name and nobody can make
+            one.
     """
 
     model_config = ConfigDict(frozen=True, defer_build=True)
@@ -134,3 +138,4 @@ class Description(BaseModel):
     owners: tuple[OwnerDescription, ...]
     fields: dict[str, FieldDescription]
     names: dict[str, str] = {}
+    instead: dict[str, str] = {}

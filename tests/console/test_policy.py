@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import httpx
 import pytest
 
 from console.cli import app
@@ -16,7 +17,9 @@ from leadproof.domain.policy_text import parse_policy
 from leadproof.ledger.store import SqlLedger
 from sandbox.server import running
 from tests.domain.samples import POLICY, changed, line_of, shipped
+from tests.sandbox.control import Control
 from tests.support.ledgers import sqlite_ledger
+from tests.workers.salesforce_clinic import POLICY as SALESFORCE
 
 DEFAULT = shipped("default_policy.toml")
 VIP, DAN, GONE, BORING = 'queue = "vip"', 'owner = "dan"', 'dana = "599"', '"boring"]'
@@ -24,6 +27,11 @@ VIP, DAN, GONE, BORING = 'queue = "vip"', 'owner = "dan"', 'dana = "599"', '"bor
 
 NAMED = "active are 501, 502, 503, 505 (a queue)"
 """The owners of the local HubSpot, as a fault names them."""
+
+NO_HISTORY = (
+    "salesforce keeps no history of lead_status, so that {} is refused for a lead that exists; let salesforce keep it, "
+    "or say without_history = true"
+)
 
 
 class Ended(NamedTuple):
@@ -162,11 +170,50 @@ class TestCheck:
         assert ended.status == 1
         assert ended.out.splitlines() == [
             f"policy.toml:{line_of(text, GONE)}: hubspot has no owner 599 (dana); {NAMED}",
-            f"policy.toml:{line_of(text, BORING)}: hubspot has no option 'boring' for 'disqualification_reason'",
+            f"policy.toml:{line_of(text, BORING)}: hubspot has no option 'boring' for 'disqualification_reason'; "
+            "it has no_budget, no_authority, no_need, bad_timing, competitor, spam",
             "2 faults",
         ]
         assert (foreign.status, foreign.out) == (2, "")
         assert "LEADPROOF_HUBSPOT_PORTAL_ID names 1" in foreign.error
+
+    def test_what_the_target_would_refuse_for_some_leads_is_a_warning_and_no_fault(
+        self, leadproof: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        text = SALESFORCE.replace('when = { present = ["last_name", "company"] }', 'when = { source = "website" }')
+        file = written(tmp_path, text)
+        with running() as address, httpx.Client(base_url=address) as client:
+            monkeypatch.setenv("LEADPROOF_SALESFORCE_URL", address)
+            monkeypatch.setenv("LEADPROOF_SALESFORCE_CLIENT_ID", "any")
+            monkeypatch.setenv("LEADPROOF_SALESFORCE_CLIENT_SECRET", "any")
+            Control(client).post("/salesforce", {"fields": {"Lead": {"Status": {"tracked": False}}}})
+            ended = leadproof("policy", "check", file, "--against-target")
+            told = leadproof("policy", "check", file, "--against-target", "--json")
+
+        create = line_of(text, 'fields = ["email", "last_name"')
+        qualify = line_of(text, 'fields = ["owner", "lead_status", "disq')
+        rule = line_of(text, "[[rule]]")
+        assert (ended.status, told.status) == (0, 0)
+        assert ended.out.splitlines()[:4] == [
+            "ok: policy.toml",
+            f"policy.toml:{create}: warning: {NO_HISTORY.format('create')}",
+            f"policy.toml:{qualify}: warning: {NO_HISTORY.format('qualify')}",
+            f"policy.toml:{rule}: warning: salesforce makes no lead without LastName, Company, and for the rule 'all' "
+            'a lead need not have it; say present = ["last_name", "company"] in its when, or set it in its fields',
+        ]
+        assert told.json["ok"] is True
+        warned = [(one["line"], one["against"]) for one in told.json["warnings"]]
+        assert warned == [(create, "target"), (qualify, "target"), (rule, "target")]
+
+    def test_a_source_that_no_rule_is_about_is_a_warning(self, leadproof: Command, tmp_path: Path) -> None:
+        text = changed('name = "rest"\n', 'name = "rest"\nwhen = { source = "website" }\n').replace(
+            'when = { source = "hubspot", ', 'when = { source = "website", '
+        )
+        ended = leadproof("policy", "check", written(tmp_path, text))
+
+        line = line_of(text, 'kind = "contact.creation"')
+        says = "no rule is about leads of hubspot, so that nothing is ever done at its contact.creation"
+        assert (ended.status, ended.out.splitlines()[1]) == (0, f"policy.toml:{line}: warning: {says}")
 
     def test_a_target_that_is_not_there_is_a_sentence(self, leadproof: Command, tmp_path: Path) -> None:
         ended = leadproof("policy", "check", written(tmp_path, DEFAULT), "--against-target")

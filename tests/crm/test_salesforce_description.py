@@ -66,6 +66,22 @@ def test_fields_stand_under_our_names_and_choices_under_the_values_that_are_writ
     assert {"Status", "lead_status"}.isdisjoint(contact)
 
 
+def test_what_a_record_is_not_made_without_is_required(address: str, make_salesforce: MakeSalesforce) -> None:
+    crm = make_salesforce(address)
+    assert {name for name, field in crm.describe("lead").fields.items() if field.required} == {"last_name", "company"}
+    assert {name for name, field in crm.describe("contact").fields.items() if field.required} == {"last_name"}
+
+
+def test_without_picklists_of_countries_the_policy_is_told_the_field_that_there_is(
+    address: str, make_salesforce: MakeSalesforce
+) -> None:
+    crm = make_salesforce(address)
+    assert 'country = { property = "Country", spec = { type = "country" } }' in crm.describe("lead").instead["country"]
+    assert 'property = "MailingCountry", spec' in crm.describe("contact").instead["country"]
+    mapped = make_salesforce(address, fields=SalesforceFields({"country": TargetField(property="Country")}))
+    assert mapped.describe("lead").instead == {}
+
+
 def test_a_field_that_is_called_like_a_field_of_ours_does_not_take_its_place(
     org: Org, make_salesforce: MakeSalesforce
 ) -> None:

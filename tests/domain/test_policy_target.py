@@ -7,7 +7,7 @@ import pytest
 from leadproof.domain.errors import PolicyRefused
 from leadproof.domain.plan import TargetObject
 from leadproof.domain.policy_target import missing, objects_of
-from leadproof.domain.policy_text import blind_against, check_against, faults_against, parse_policy
+from leadproof.domain.policy_text import check_against, doubts_against, faults_against, parse_policy
 from leadproof.domain.records import Description, FieldDescription, OwnerDescription
 from tests.domain.samples import POLICY, changed, line_of, policy
 
@@ -197,6 +197,7 @@ def salesforce(target_object: TargetObject, *names: str, **fields: FieldDescript
         owners=(OwnerDescription(owner_id="00G5e000000AbcdEAC", active=False, queue=True),),
         fields={**{name: FieldDescription(name=name.title()) for name in names}, **fields},
         names={name: name.title() for name in ("company", "title", "website")},
+        instead={"website": 'say website = { property = "Site" } in [target.salesforce.fields]'},
     )
 
 
@@ -216,8 +217,8 @@ def test_an_object_is_held_against_its_own_actions_and_rules_only() -> None:
     told = [fault.why for fault in faults_against(two, lead, contact)]
 
     assert sorted(told) == [
-        "salesforce has no contact property Website (the field 'website'); make it as one that holds a text, "
-        "or take the field out of the policy",
+        "salesforce has no contact property Website (the field 'website'); say website = { property = \"Site\" } in "
+        "[target.salesforce.fields], or take the field out of the policy",
         "salesforce has no lead property Company (the field 'company'); make it as one that holds a text, "
         "or take the field out of the policy",
         "salesforce has no option 'New' for 'lead_status': that is a label, and the value is 'New__c'",
@@ -233,11 +234,14 @@ def test_an_action_on_what_the_target_keeps_no_history_of_is_told_unless_the_pol
     lead = salesforce(TargetObject.LEAD, "owner", company=kept, lead_status=STATUS)
     allowed = TWO_OBJECTS.replace('"company", "owner"]\n', '"company", "owner"]\nwithout_history = true\n')
 
-    (told,) = blind_against(parse_policy(TWO_OBJECTS), lead, salesforce(TargetObject.CONTACT))
+    (told,) = doubts_against(parse_policy(TWO_OBJECTS), lead, salesforce(TargetObject.CONTACT))
 
-    why = "salesforce keeps no history of lead_status, owner, so that create is refused for a lead that exists"
+    why = (
+        "salesforce keeps no history of lead_status, owner, so that create is refused for a lead that exists; "
+        "let salesforce keep it, or say without_history = true"
+    )
     assert (told.why, told.line) == (why, line_of(TWO_OBJECTS, 'fields = ["lead_status", "company", "owner"]'))
-    assert blind_against(parse_policy(allowed), lead) == ()
+    assert doubts_against(parse_policy(allowed), lead) == ()
     assert faults_against(parse_policy(TWO_OBJECTS), lead)[0].why != why
 
 

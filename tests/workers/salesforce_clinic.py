@@ -48,6 +48,7 @@ fields = ["owner", "lead_status", "disqualification_reason"]
 
 [[rule]]
 name = "all"
+when = { present = ["last_name", "company"] }
 action = "create"
 target = "salesforce"
 object = "lead"

@@ -215,7 +215,8 @@ async def test_every_fault_of_the_policy_is_a_line(org: SalesforceClinic) -> Non
     assert told[2:4] == [
         "salesforce has no option 'No budget' for 'disqualification_reason': that is a label, and the value is "
         "'no_budget'",
-        "salesforce has no option 'duplicate' for 'disqualification_reason'",
+        "salesforce has no option 'duplicate' for 'disqualification_reason'; it has no_budget, no_authority, no_need, "
+        "bad_timing, competitor, spam",
     ]
     assert told[4].startswith("salesforce has no lead property Utm_Source__c (the field 'utm_source'); make it as ")
     assert "Lead, Fields & Relationships that Utm_Source__c is one that holds a text, and that" in (lines[4].do or "")
@@ -228,10 +229,58 @@ async def test_a_field_without_history_is_told_with_the_action_that_it_stops(org
     state, text = said(found(await examined(org), "salesforce.policy"))
     assert state is State.WARN
     assert (
-        "salesforce keeps no history of company, so that create is refused for a lead that exists; let Salesforce"
-        in text
+        "salesforce keeps no history of company, so that create is refused for a lead that exists; let salesforce "
+        "keep it, or say without_history = true; a policy that is changed needs a new version" in text
     )
     started(org)
+
+
+async def test_a_create_that_can_never_succeed_starts_no_worker(org: SalesforceClinic) -> None:
+    org.write_policy(**{'"last_name", "company", "owner"': '"last_name", "owner"'})
+    state, text = said(found(await examined(org), "salesforce.policy"))
+    needs = "salesforce needs Company for a new lead, and this create may not set it; add 'company' to its fields"
+    assert (state, needs in text) == (State.WRONG, True)
+    with pytest.raises(PolicyRefused, match="needs Company for a new lead"):
+        started(org)
+
+
+async def test_a_rule_whose_leads_may_lack_what_is_needed_is_told(org: SalesforceClinic) -> None:
+    org.write_policy(**{'present = ["last_name", "company"]': 'present = "last_name"'})
+    state, text = said(found(await examined(org), "salesforce.policy"))
+    assert state is State.WARN
+    assert "salesforce makes no lead without Company, and for the rule 'all' a lead need not have it; say" in text
+    started(org)
+
+
+async def test_an_org_without_picklists_of_countries_is_not_asked_for_a_field_that_nobody_can_make(
+    org: SalesforceClinic,
+) -> None:
+    with_country = {'"last_name", "company", "owner"': '"last_name", "company", "country", "owner"'}
+    org.write_policy(**with_country)
+    org.define("CountryCode", None)
+    state, text = said(found(await examined(org), "salesforce.policy"))
+    assert state is State.WRONG
+    assert (
+        "salesforce has no lead property CountryCode (the field 'country'); it is there only where state and country "
+        'picklists are on; where they are off, say country = { property = "Country", spec = { type = "country" } } in '
+        "[target.salesforce.fields], or take the field out of the policy; a policy that is changed needs a new version"
+    ) in text
+    mapped = '[target.salesforce.fields]\ncountry = { property = "Country", spec = { type = "country" } }\n\n'
+    org.write_policy(**with_country, **{"[owners.salesforce]": f"{mapped}[owners.salesforce]"})
+    org.define("Country", {"tracked": True})
+    assert not_ok(await examined(org)) == {}
+    started(org)
+
+
+def test_a_source_that_no_rule_is_about_is_told(org: SalesforceClinic) -> None:
+    org.write_policy(
+        **{"[target.salesforce]\n": SAVED_LEADS, "when = { present": 'when = { source = "website", present'}
+    )
+    report = Report()
+    assert configuration.examine(org.clinic.settings(), report) is not None
+    of_it = [finding for finding in report.findings if finding.check == "policy"]
+    assert [finding.state for finding in of_it] == [State.OK, State.WARN]
+    assert "no rule is about leads of salesforce, so that nothing is ever done at its lead.saved" in of_it[1].says
 
 
 async def test_without_a_policy_the_org_is_examined_all_the_same(org: SalesforceClinic) -> None:

@@ -289,7 +289,8 @@ async def test_every_fault_of_the_policy_is_a_line(clinic: Clinic) -> None:
     assert [line.says.partition(": ")[2] for line in lines] == [
         "hubspot has no owner 599 (dana); active are 501, 502, 503, 505 (a queue)",
         "the owner 504 (kofi) is not active in hubspot; active are 501, 502, 503, 505 (a queue)",
-        "hubspot has no option 'GONE' for 'lead_status'",
+        "hubspot has no option 'GONE' for 'lead_status'; it has NEW, OPEN, IN_PROGRESS, OPEN_DEAL, UNQUALIFIED, "
+        "ATTEMPTED_TO_CONTACT, CONNECTED, BAD_TIMING",
     ]
     with pytest.raises(PolicyRefused, match="599"):
         started(clinic)

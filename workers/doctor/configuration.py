@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 from leadproof.domain.environment import SHADOW
 from leadproof.domain.errors import PolicyRefused
 from leadproof.domain.policy import Policy
+from leadproof.domain.policy_text import doubts
 from leadproof.settings import Settings, check_mode
 from workers.compose import read_policy
 from workers.doctor.report import Report
@@ -56,6 +57,8 @@ def _policy(settings: Settings, report: Report) -> Policy | None:
             )
             return None
         report.ok(POLICY, f"version {policy.version} is accepted")
+        for doubt in doubts(policy):
+            report.warn(POLICY, str(doubt), "write such a rule, or take the event out, in a policy of a new version")
         return policy
     return None
 

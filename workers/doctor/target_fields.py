@@ -10,7 +10,7 @@ from leadproof.domain.diagnosis import FieldPresence, FieldState, OurField, Want
 from leadproof.domain.errors import ConfigurationRefused
 from leadproof.domain.policy import Policy
 from leadproof.domain.policy_target import missing
-from leadproof.domain.policy_text import blind_against, faults_against
+from leadproof.domain.policy_text import doubts_against, faults_against
 from leadproof.ports import CrmDiagnosis
 from leadproof.settings import variable
 from workers.doctor.making import make
@@ -19,6 +19,7 @@ from workers.doctor.target import Target
 
 CHECKS: Final = {OurField.EXTERNAL_ID: "external-id", OurField.MARKER: "marker"}
 POLICY: Final = "policy"
+CHANGE: Final = "a policy that is changed needs a new version"
 
 _OURS_HAS: Final = 64
 """Characters of an external id and of a marker."""
@@ -102,28 +103,29 @@ def of_the_policy(target: Target, policy: Policy | None, diagnosis: CrmDiagnosis
                 _wanted(target, wanted[fault.why], diagnosis, report, str(fault))
             else:
                 report.wrong(check, str(fault), f"mend the policy and give it a new version, or mend {target.title}")
-        blind = blind_against(policy, *descriptions)
-        for refused in blind:
-            do = f"let {target.title} keep it, or say without_history = true and give the policy a new version"
-            report.warn(check, str(refused), do)
-        if not faults and not blind:
+        doubts = doubts_against(policy, *descriptions)
+        for doubt in doubts:
+            report.warn(check, str(doubt), CHANGE)
+        if not faults and not doubts:
             report.ok(check, f"{target.title} knows every owner, stage, field and option that it names")
 
 
 def _wanted(target: Target, wanted: WantedField, diagnosis: CrmDiagnosis, report: Report, says: str) -> None:
     """Report a field that the policy names and the target lacks, and offer to make it where it is known how."""
-    check, change = target.check(POLICY), "a policy that is changed needs a new version"
+    check = target.check(POLICY)
     by_hand = diagnosis.by_hand(wanted)
-    if by_hand is not None:
-        report.wrong(check, says, f"{by_hand}; {change}")
+    if wanted.instead is not None:
+        report.wrong(check, says, CHANGE)
+    elif by_hand is not None:
+        report.wrong(check, says, f"{by_hand}; {CHANGE}")
     elif diagnosis.presence_of(wanted.name) is FieldPresence.ARCHIVED:
-        report.wrong(check, says, f"it is archived in {target.title}, so restore it there; {change}")
+        report.wrong(check, says, f"it is archived in {target.title}, so restore it there; {CHANGE}")
     elif wanted.options:
-        report.wrong(check, says, f"`leadproof doctor --create` makes it; {change}")
+        report.wrong(check, says, f"`leadproof doctor --create` makes it; {CHANGE}")
         what = f"the {target.system.field_word} {wanted.name} in {target.title} ({wanted.kind})"
         report.offer(check, what, partial(make, target.examined, target.title, wanted.name, wanted))
     else:
-        report.wrong(check, says, change)
+        report.wrong(check, says, CHANGE)
 
 
 def checks(target: Target) -> Iterable[str]:
