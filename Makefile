@@ -20,7 +20,7 @@ check: .venv/ready-dev  ## style, types and which way imports run
 bench: .venv/ready-dev  ## writes bench/RESULTS.md
 	$(BIN)/python -m bench
 
-soak: .venv/ready-dev  ## many leads, every fault, processes killed: five minutes; SOAK_ARGS='--seed 7 --leads 60'
+soak: .venv/ready-dev  ## many leads, every fault, processes killed: some minutes; SOAK_ARGS='--seed 7 --leads 60'
 	$(BIN)/python -m soak $(SOAK_ARGS)
 
 # what names no account ends before anything is installed for it

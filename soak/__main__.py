@@ -14,7 +14,7 @@ from soak import report, soaking
 from soak.schedule import scheduled
 from soak.stack import running
 
-_LEADS, _SECONDS = 500, 300
+_LEADS, _SECONDS = 500, 600
 
 
 def main() -> int:
