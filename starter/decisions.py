@@ -44,7 +44,7 @@ class Decided:
     """What became of a decision.
 
     Attributes:
-        why: one sentence, where it was not applied.
+        why: one sentence: why it was not applied, or what follows where that is known.
         until: while *pending*, from when it can be applied, where that is known.
     """
 

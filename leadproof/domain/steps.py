@@ -175,7 +175,7 @@ class Applied(BaseModel):
     """What became of a decision.
 
     Attributes:
-        why: one sentence for the decider where it was not applied.
+        why: one sentence for the decider: why it was not applied, or what follows where that is known.
         until: while *pending*, from when it can be applied.
         wakes: as `wake` in `Settled`, one for each record that was freed.
     """

@@ -28,6 +28,7 @@ from leadproof.ledger.derived import derive
 from leadproof.ledger.events import locked, recompute, set_outcome
 from leadproof.ledger.plans import insert_mutations
 from leadproof.ledger.questions import close_pending, decide
+from leadproof.ledger.records import answered_by_newer
 from leadproof.ledger.rows import attempts_of, find_mutation, mutations_of, observations_of, to_decision, to_item
 from leadproof.ledger.settling import found, leave
 from leadproof.ledger.tables import REVIEW_DECISION, REVIEW_ITEM
@@ -35,6 +36,8 @@ from leadproof.ledger.transaction import Transaction
 from leadproof.ledger.transitions import move, touch
 
 _GIVES_UP_HOLD = frozenset({Decision.ABANDON, Decision.ACCEPT, Decision.OVERWRITE, Decision.RESTORE})
+_YIELDS = frozenset({Status.RESERVED, Status.REJECTED})
+_ANSWERED = "a newer event has set the same already, so nothing is written"
 _WHY = {
     DecisionVerdict.STALE: "the question has moved on since it was shown",
     DecisionVerdict.REPEATED: "the question was already decided",
@@ -214,11 +217,18 @@ def _apply(tx: Transaction, case: _Case) -> Applied:
     return Applied(
         decision_id=row.decision_id,
         verdict=row.verdict,
+        why=_ANSWERED if effect.mutation is not None and _is_answered(tx, case, effect.mutation) else None,
         mutation=effect.mutation,
         derived=effect.derived,
         review=closed,
         wakes=effect.wakes,
     )
+
+
+def _is_answered(tx: Transaction, case: _Case, after: Mutation) -> bool:
+    """Whether the write that was allowed will give way to a newer event's; the claim looks again, and decides."""
+    allowed = case.decision in {Decision.APPROVE, Decision.RETRY} and after.status in _YIELDS
+    return allowed and answered_by_newer(tx, after, case.lead.occurred_at)
 
 
 def _on_mutation(tx: Transaction, case: _Case, before: Mutation) -> _Effect:

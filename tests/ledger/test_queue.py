@@ -10,7 +10,7 @@ import pytest
 from leadproof.domain.events import Outcome
 from leadproof.domain.mutation import AnswerClass, Difference, Mutation, Reason, Status
 from leadproof.domain.plan import ActionKind
-from leadproof.domain.review import Decision
+from leadproof.domain.review import Decision, DecisionVerdict
 from leadproof.domain.steps import ClaimResult
 from tests.ledger.steps import (
     QUESTION,
@@ -212,6 +212,19 @@ class TestNewerEvents:
         older, newer = (planned(ledger, e, a_mutation(e, target_record=RECORD))[0] for e in events)
         done(ledger, clock, newer)
         assert claim(ledger, older).result is ClaimResult.SUPERSEDED
+
+    @pytest.mark.parametrize(("field", "told"), [("lead_status", True), ("stage", False)])
+    def test_an_approval_that_leads_to_no_write_says_so(
+        self, ledger: OwnedLedger, clock: HandClock, field: str, told: bool
+    ) -> None:
+        older = of_one_record(ledger, 1, fields={field: "new"}, reason=Reason.NEEDS_APPROVAL)
+        item = ledger.open_review(older.mutation_key, QUESTION)
+        done(ledger, clock, of_one_record(ledger, 2, fields={"lead_status": "qualified"}))
+        applied = decide(ledger, item, Decision.APPROVE)
+        assert applied.verdict is DecisionVerdict.APPLIED
+        assert applied.why == ("a newer event has set the same already, so nothing is written" if told else None)
+        yields = claim(ledger, now(ledger, older)).result is ClaimResult.SUPERSEDED
+        assert yields is told
 
     def test_who_yields_in_its_turn_wakes_the_next_in_line(self, ledger: OwnedLedger, clock: HandClock) -> None:
         older, holder, newer = (of_one_record(ledger, minute) for minute in (1, 2, 3))
