@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 if TYPE_CHECKING:
+    from console.vocabulary import Vocabulary
     from leadproof.ports import Ledger
     from leadproof.settings import Settings
 
@@ -66,6 +67,7 @@ def show(key: EventKey, as_json: JsonOption = False) -> None:
     """Show a lead event, its plan, its mutations and what was decided."""
     from console.comparison import say_fields
     from console.tables import say, say_facts, say_json, say_table
+    from console.vocabulary import Vocabulary
     from leadproof.domain.errors import NotFound
     from leadproof.settings import load
     from starter.rows import lead_answer
@@ -82,14 +84,15 @@ def show(key: EventKey, as_json: JsonOption = False) -> None:
     if as_json:
         say_json(answer)
         return
+    words = Vocabulary(ledger, reversed(standing))
     say_facts({name: answer[name] for name in _FIRST})
     say()
     if answer["plan"] is not None:
-        _say_plan(answer["plan"])
+        _say_plan(answer["plan"], words)
         say()
     rows = [[mutation[column] for column in _MUTATION] for mutation in answer["mutations"]]
     say_table(_MUTATION, rows, title="Mutations")
-    say_fields(standing)
+    say_fields(standing, words)
     if answer["decisions"]:
         say()
         decided = [[decision[column] for column in _DECISION] for decision in answer["decisions"]]
@@ -98,21 +101,27 @@ def show(key: EventKey, as_json: JsonOption = False) -> None:
     say_facts({name: answer[name] for name in _LAST}, title="The row; all of it with --json")
 
 
-def _say_plan(plan: dict[str, Any]) -> None:
+def _say_plan(plan: dict[str, Any], words: Vocabulary) -> None:
     """What was proposed, and what the guard made of each action: a refused one is seen here and nowhere else."""
     from console.tables import say_table
 
     planner = plan["planner"]
     by = " ".join(filter(None, (planner["kind"], planner["model"])))
     columns = ("kind", "target_system", "target_object", "fields", "verdict", "why", "confidence", "reason")
-    actions = [{**action, "fields": _values(action["fields"])} for action in plan["actions"]]
+    actions = [{**action, "fields": _values(action, words)} for action in plan["actions"]]
     rows = [[action[column] for column in columns] for action in actions]
     say_table(columns, rows, title=f"Plan by {by}: {plan['summary']}")
 
 
-def _values(fields: dict[str, Any]) -> str:
+def _values(action: dict[str, Any], words: Vocabulary) -> str:
     """Fields in short; what a lead wrote can be long, and stands below and in `--json`."""
-    return ", ".join(f"{name}={shorten(str(value), 40, placeholder='...')}" for name, value in fields.items())
+    from leadproof.domain.references import told
+
+    named = {
+        name: told(value) or words.named(action["target_system"], name, value)
+        for name, value in action["fields"].items()
+    }
+    return ", ".join(f"{name}={shorten(str(value), 40, placeholder='...')}" for name, value in named.items())
 
 
 @app.command()

@@ -1,4 +1,4 @@
-"""A time as people type it: so long ago, or a moment."""
+"""A time as people type it, so long ago or a moment, and as they read it."""
 
 from __future__ import annotations
 
@@ -28,3 +28,11 @@ def moment(text: str, now: datetime, option: str) -> datetime:
     raise typer.BadParameter(
         "is neither a duration such as 2h or 3d nor a time such as 2026-11-30T08:00:00Z", param_hint=option
     )
+
+
+def in_seconds(at: datetime | str | None) -> str | None:
+    """A moment for people, in whole seconds, which is as fine as any CRM tells it."""
+    if at is None:
+        return None
+    read = datetime.fromisoformat(at) if isinstance(at, str) else at
+    return str(read.replace(microsecond=0))

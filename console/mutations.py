@@ -76,6 +76,7 @@ def show(
     from console.comparison import say_fields
     from console.short_keys import whole
     from console.tables import say, say_facts, say_json, say_table
+    from console.vocabulary import Vocabulary
     from leadproof.domain.errors import NotFound
     from leadproof.domain.review import refusal
     from leadproof.settings import load
@@ -93,7 +94,7 @@ def show(
         return
     refused = refusal(receipts.mutation.target_system, receipts.mutation.acceptance_receipt)
     say_facts({name: answer[name] for name in _FIRST} | {"refused": refused} | _intent(answer["intended_state"]))
-    say_fields([receipts.mutation])
+    say_fields([receipts.mutation], Vocabulary(ledger, [receipts.mutation]))
     for attempt in answer["attempts"]:
         attempt |= {name: (attempt["answer"] or {}).get(name) for name in ("code", "detail")}
     for observation in answer["observations"]:

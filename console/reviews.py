@@ -16,6 +16,8 @@ _FIRST = (
     *("event_key", "mutation_key", "round", "version"),
 )
 
+_DECISION = ("decided_at", "decision", "reviewer", "via", "verdict", "reason")
+
 JsonOption = Annotated[bool, typer.Option("--json", help="for programs")]
 ReviewId = Annotated[str, typer.Argument(help="id of the review item; of an open one its first digits are enough")]
 
@@ -42,8 +44,10 @@ def list_(
 @app.command()
 def show(review_id: ReviewId, as_json: JsonOption = False) -> None:
     """Show one question with its receipts and differences."""
+    from console.moments import in_seconds
     from console.starter_api import StarterApi
     from console.tables import say, say_facts, say_json, say_table
+    from leadproof.domain.plan import ActionKind
     from leadproof.domain.review import possible
     from leadproof.settings import load
 
@@ -58,6 +62,9 @@ def show(review_id: ReviewId, as_json: JsonOption = False) -> None:
         by = " ".join(filter(None, (plan["planner"]["kind"], plan["planner"]["model"])))
         say()
         say(f"Planned by {by}: {plan['summary']}")
+    if answer["decisions"]:
+        say()
+        say_table(_DECISION, [[one[column] for column in _DECISION] for one in answer["decisions"]], title="Decisions")
     if mutation is None:
         return
     base, intent, observed = mutation["base_state"] or {}, mutation["intended_state"], mutation["observed_state"]
@@ -66,6 +73,11 @@ def show(review_id: ReviewId, as_json: JsonOption = False) -> None:
         say()
         say_table(("says", "source"), [(one["says"], one["source"]) for one in intent["evidence"]], title="Evidence")
     record = " ".join(filter(None, (mutation["target_system"], mutation["target_object"], _id(mutation))))
+    makes = mutation["action_kind"]
+    if intent is not None and makes == ActionKind.CREATE and intent["record"]["provider_record_id"] is not None:
+        makes = "write to"
+        say()
+        say(f"{_there(intent['record'])}: the fields below are written to it, and no second one is made.")
     say()
     say_table(
         ("field", "stood", "intended", "observed"),
@@ -73,7 +85,7 @@ def show(review_id: ReviewId, as_json: JsonOption = False) -> None:
             (name, *(_named(name, one, owners) for one in (base.get(name), value, found.get(name))))
             for name, value in (intent["fields"] if intent else {}).items()
         ],
-        title=f"{mutation['action_kind']} {record}: {mutation['status']}",
+        title=f"{makes} {record}: {mutation['status']}",
     )
     if mutation["differences"]:
         values = ("intended", "observed", "lost")
@@ -85,7 +97,7 @@ def show(review_id: ReviewId, as_json: JsonOption = False) -> None:
                     one["field"],
                     *(_named(one["field"], one[column], owners) for column in values),
                     one["changed_by"],
-                    one["changed_at"],
+                    in_seconds(one["changed_at"]),
                 )
                 for one in mutation["differences"]
             ],
@@ -95,7 +107,8 @@ def show(review_id: ReviewId, as_json: JsonOption = False) -> None:
 
 def _whole(review_id: str, api: StarterApi) -> str:
     """The id of the open item that begins like this; a whole one is answered as it is."""
-    from console.short_keys import whole
+    from console.leaving import CommandRefused
+    from console.short_keys import KEY_DIGITS, whole
 
     def open_like(beginning: str) -> tuple[str, ...]:
         found: list[str] = []
@@ -107,11 +120,24 @@ def _whole(review_id: str, api: StarterApi) -> str:
             if cursor is None or len(found) > 1:
                 return tuple(found[:2])
 
-    return whole(review_id, open_like)
+    found = whole(review_id, open_like)
+    if len(found) < KEY_DIGITS:
+        raise CommandRefused(
+            f"no open question begins with {found}; `leadproof review list --state decided` shows the whole ids of"
+            " those that were decided"
+        )
+    return found
 
 
 def _id(mutation: dict[str, Any]) -> str:
     return mutation["provider_record_id"] or "(not there yet)"
+
+
+def _there(record: dict[str, Any]) -> str:
+    """Says that what was to be made stands there already; one that is not linked was found by its unique fields."""
+    names = () if record["linked"] else record["unique_fields"]
+    found_by = f" with the same {' or '.join(names)}" if names else ""
+    return f"{record['target_system']} already has {record['target_object']} {record['provider_record_id']}{found_by}"
 
 
 def _named(field: str, value: Any, owners: dict[str, str]) -> Any:
@@ -152,4 +178,5 @@ def decide(
         until = f"; it can be applied from {answer['until']}" if answer.get("until") else ""
         say(f"The decision is kept, and not applied yet{until}. The same command asks again.")
     else:
-        say(f"The decision {decision} is applied.")
+        follows = f"; {answer['why']}" if answer.get("why") else ""
+        say(f"The decision {decision} is applied{follows}.")

@@ -7,10 +7,12 @@ from collections.abc import Callable
 
 from console.leaving import CommandRefused
 
+KEY_DIGITS = 64
 SHOWN_DIGITS = 12
-"""So many digits of a key stand in a list; a whole key has 64."""
+"""So many digits of a key stand in a list."""
 
 _BEGINNING = re.compile(r"[0-9a-f]{6,63}")
+_TOO_SHORT = re.compile(r"[0-9a-f]{1,5}")
 
 
 def short(key: str | None) -> str | None:
@@ -25,8 +27,10 @@ def whole(key: str, keys_like: Callable[[str], tuple[str, ...]]) -> str:
         keys_like: the ledger's; at most two keys that begin like this.
 
     Raises:
-        CommandRefused: several keys begin like this.
+        CommandRefused: several keys begin like this, or too few digits are given.
     """
+    if _TOO_SHORT.fullmatch(key) is not None:
+        raise CommandRefused(f"{key} is too short for a key; give six digits at least")
     if _BEGINNING.fullmatch(key) is None:
         return key
     found = keys_like(key)

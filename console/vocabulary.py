@@ -41,12 +41,14 @@ class Vocabulary:
 
     def spoken(self, system: str, field: str, value: Any) -> str:
         """A value for people: an owner with the policy's name of it, and nothing as `(empty)`."""
-        if value is None:
-            return "(empty)"
+        return "(empty)" if value is None else str(self.named(system, field, value))
+
+    def named(self, system: str, field: str, value: Any) -> Any:
+        """An owner with the policy's name of it; any other value as it is."""
         words = self._words.get(system)
         spec = words.specs.get(field) if words is not None else None
         if words is None or spec is None or spec.type is not FieldType.OWNER or value not in words.owners:
-            return str(value)
+            return value
         return f"{value} ({words.owners[value]})"
 
 

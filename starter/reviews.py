@@ -113,6 +113,7 @@ class Reviews:
             raise NotFound("no review item stands under this id")
         receipts = self._ledger.receipts(item.mutation_key) if item.mutation_key is not None else None
         lead = self._ledger.lead(item.event_key)
+        decided = [one for one in self._ledger.decisions_of(item.event_key) if one.review_id == review_id]
         plan = self._ledger.plan_of(lead.event_key, lead.policy_version) if lead is not None else None
         return {
             **item_answer(item, self._ledger.about([item]).get(review_id)),
@@ -121,6 +122,7 @@ class Reviews:
             "plan": plan_answer(plan) if plan is not None else None,
             "owners": self._owners(receipts),
             "mutation": mutation_answer(receipts) if receipts is not None else None,
+            "decisions": [row(decision) for decision in decided],
             "shown_digest": shown_digest(item, receipts.mutation if receipts is not None else None),
         }
 

@@ -15,10 +15,20 @@ from console.leaving import CommandRefused
 from leadproof.domain.errors import NotFound
 from leadproof.domain.events import Outcome
 from leadproof.domain.mutation import AnswerClass, Mutation, Reason, Status
+from leadproof.domain.policy_text import parse_policy
+from leadproof.domain.references import reference
 from leadproof.domain.review import Decision
 from leadproof.domain.steps import Arrival
 from tests.ledger.steps import answered, decide, divergent, settled, won
-from tests.support.ledgers import HandClock, OwnedLedger, a_lead_event, a_mutation, planned, sqlite_ledger
+from tests.support.ledgers import (
+    POLICY_VERSION,
+    HandClock,
+    OwnedLedger,
+    a_lead_event,
+    a_mutation,
+    planned,
+    sqlite_ledger,
+)
 
 Said = Callable[..., str]
 
@@ -98,8 +108,11 @@ def test_the_first_digits_of_a_key_are_enough(said: Said, decided: Mutation) -> 
 
 
 def test_digits_that_begin_no_key_or_are_too_few_find_nothing(tmp_path: Path, decided: Mutation) -> None:
-    for digits in (decided.mutation_key[:5], "0" * 12, "%%%%%%"):
+    for digits in ("0" * 12, "%%%%%%"):
         assert isinstance(refused(tmp_path, "mutation", "show", digits), NotFound)
+    short = refused(tmp_path, "mutation", "show", decided.mutation_key[:5])
+    assert isinstance(short, CommandRefused)
+    assert "six digits at least" in str(short)
 
 
 def test_digits_that_begin_several_keys_are_refused(tmp_path: Path, ledger: OwnedLedger) -> None:
@@ -152,3 +165,16 @@ def test_an_effect_that_was_refused_says_what_was_refused(said: Said, ledger: Ow
         ["code", "detail"],
         ["INVALID", "nothing was sent: no owner"],
     )
+
+
+def test_a_lead_is_shown_with_the_names_of_owners_and_no_form_of_ours(said: Said, ledger: OwnedLedger) -> None:
+    embedded = Path("leadproof/embedded_policy.toml").read_text(encoding="utf-8")
+    version = parse_policy(embedded).version
+    ledger.load_policy(parse_policy(embedded.replace(f'version = "{version}"', f'version = "{POLICY_VERSION}"')))
+    event = a_lead_event("106")
+    planned(ledger, event, a_mutation(event, fields={"owner": "502", "salesforce_id": reference(0)}))
+    plan, _, fields = said("lead", "show", event.event_key).split("\n\n")[1:4]
+    assert "owner=502 (kofi), salesforce_id=the id of the record of action 0" in plan
+    assert "502 (kofi)" in fields
+    (mutation,) = ledger.mutations_of(event.event_key)
+    assert "502 (kofi)" in said("mutation", "show", mutation.mutation_key)

@@ -97,6 +97,9 @@ async def test_a_decision_that_no_worker_answers_is_kept(door: Door) -> None:
     applied = await decide(door, item.review_id, decision_id="d1", reviewer="Mira")
     assert (applied.status_code, applied.json()["verdict"]) == (200, "applied")
     assert applied.json()["review"]["state"] == "decided"
+    await a_question(door, 102)
+    (kept,) = (await door.get(f"/v1/reviews/{item.review_id}")).json()["decisions"]
+    assert (kept["decision"], kept["reviewer"], kept["reason"]) == ("approve", "api:decide", "looks right")
 
 
 async def test_without_an_id_the_same_decision_is_the_same(door: Door) -> None:
