@@ -34,6 +34,14 @@ def salesforce_id(text: object, *, prefix: str = "") -> str:
     return whole
 
 
+def spellings(text: str) -> tuple[str, ...]:
+    """A record id of any system as it was typed and, where it may be Salesforce's in 15 characters, in its 18 too."""
+    try:
+        return tuple(dict.fromkeys((text, salesforce_id(text))))
+    except MalformedValue:
+        return (text,)
+
+
 def _suffix(short: str) -> str:
     """One character per five: which of them are upper-case letters, the first as the lowest bit."""
     chunks = (short[start : start + 5] for start in range(0, 15, 5))

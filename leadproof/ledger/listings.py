@@ -15,6 +15,7 @@ from sqlalchemy import Column, ColumnElement, RowMapping, Table, and_, false, fu
 from leadproof.domain.events import Lead, Outcome
 from leadproof.domain.mutation import Answer, Mutation, Status
 from leadproof.domain.review import About, ReviewItem, ReviewState, refusal, why_asked
+from leadproof.domain.salesforce_ids import spellings
 from leadproof.domain.steps import Counts, QuarantineEntry
 from leadproof.ledger.rows import to_entry, to_item, to_lead, to_mutation
 from leadproof.ledger.tables import LEAD_EVENT, LEAD_PLAN, MUTATION, QUARANTINE, REVIEW_ITEM
@@ -55,7 +56,7 @@ class Listings(Store):
         cursor: str | None = None,
     ) -> tuple[tuple[Mutation, ...], str | None]:
         """Newest first."""
-        chosen = _chosen({MUTATION.c.status: status, MUTATION.c.source_record_id: source_record_id})
+        chosen = _chosen({MUTATION.c.status: status}) + _of_record(MUTATION, source_record_id)
         return self._read(lambda tx: _page(tx, _MUTATIONS, chosen, limit, cursor))
 
     def leads(
@@ -67,7 +68,7 @@ class Listings(Store):
         cursor: str | None = None,
     ) -> tuple[tuple[Lead, ...], str | None]:
         """Newest first."""
-        chosen = _chosen({LEAD_EVENT.c.outcome: outcome, LEAD_EVENT.c.source_record_id: source_record_id})
+        chosen = _chosen({LEAD_EVENT.c.outcome: outcome}) + _of_record(LEAD_EVENT, source_record_id)
         return self._read(lambda tx: _page(tx, _LEADS, chosen, limit, cursor))
 
     def reviews(
@@ -100,6 +101,10 @@ class Listings(Store):
 
 def _chosen(wanted: Mapping[Column[Any], Any]) -> list[ColumnElement[bool]]:
     return [column == value for column, value in wanted.items() if value is not None]
+
+
+def _of_record(table: Table, source_record_id: str | None) -> list[ColumnElement[bool]]:
+    return [] if source_record_id is None else [table.c.source_record_id.in_(spellings(source_record_id))]
 
 
 def _page(

@@ -14,6 +14,7 @@ from leadproof.domain.events import Outcome
 from leadproof.domain.mutation import AnswerClass, Reason, Status
 from leadproof.domain.plan import Verdict
 from leadproof.domain.review import Decision, ReviewState
+from leadproof.domain.salesforce_ids import salesforce_id
 from leadproof.domain.steps import Arrival, QuarantineEntry, Question
 from tests.ledger.steps import QUESTION, answered, decide, divergent, done, settled, won
 from tests.support.ledgers import START, HandClock, OwnedLedger, a_lead_event, a_mutation, a_plan, planned
@@ -118,6 +119,17 @@ def test_a_question_about_a_refused_write_says_what_was_refused(ledger: OwnedLed
     item = ledger.open_review(row.mutation_key, asked)
     why = ledger.about([item])[item.review_id].why
     assert why == "hubspot refused this write, and the record is unchanged: INVALID_OPTION, hs_lead_status"
+
+
+def test_a_record_of_salesforce_is_found_by_its_id_of_15_characters_too(ledger: OwnedLedger) -> None:
+    whole = salesforce_id("00Qxx0000004C92")
+    for record in (whole, "00Qxx0000004C9"):
+        event = a_lead_event(record)
+        planned(ledger, event, a_mutation(event))
+    for given in (whole, whole[:15]):
+        assert [lead.source_record_id for lead in ledger.leads(source_record_id=given)[0]] == [whole]
+        assert [row.source_record_id for row in ledger.mutations(source_record_id=given)[0]] == [whole]
+    assert ledger.leads(source_record_id=whole[:15].swapcase())[0] == ()
 
 
 def test_quarantine_is_listed_newest_first(ledger: OwnedLedger) -> None:
