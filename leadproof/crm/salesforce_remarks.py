@@ -101,7 +101,7 @@ class Remarks:
             yield Remark(
                 check="history",
                 says=f"Salesforce does not tell our user which fields of {' and '.join(untold)} keep their history, "
-                "so that none is taken to",
+                "so that none is taken to keep it",
                 do="let our user read FieldDefinition (the permission View Setup and Configuration)",
             )
 

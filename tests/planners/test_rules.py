@@ -152,7 +152,7 @@ def test_a_lead_that_cannot_be_reached_is_left_to_the_guard() -> None:
     (guarded,) = guard(planned(read), DEFAULT, snapshot=read, records={})
 
     assert guarded.verdict is Verdict.REFUSED
-    assert guarded.why == "'email' is no e-mail address"
+    assert guarded.why == "the value of 'email' is no e-mail address"
 
 
 def test_a_rule_has_the_last_word_over_what_the_lead_says() -> None:
