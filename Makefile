@@ -24,11 +24,12 @@ soak: .venv/ready-dev  ## many leads, every fault, processes killed: some minute
 	$(BIN)/python -m soak $(SOAK_ARGS)
 
 # what names no account ends before anything is installed for it
-live: live-named .venv/ready-dev  ## the cases on real test accounts that LEADPROOF_LIVE names; docs/live.md
-	$(BIN)/python -m tests.conformance.live $(LIVE_ARGS)
+live:  ## the cases on real test accounts that LEADPROOF_LIVE names; docs/live.md
+	@if test -n "$$LEADPROOF_LIVE"; then $(MAKE) --no-print-directory live-named; \
+	else echo 'nothing was tried: LEADPROOF_LIVE names no account that may be written to (docs/live.md says how)'; fi
 
-live-named:
-	@test -n "$$LEADPROOF_LIVE" || { echo 'nothing was tried: LEADPROOF_LIVE names no account that may be written to (docs/live.md says how)' >&2; exit 2; }
+live-named: .venv/ready-dev
+	$(BIN)/python -m tests.conformance.live $(LIVE_ARGS)
 
 .venv/ready: requirements.lock pyproject.toml
 	@echo 'installing into .venv, the first time only: some minutes'

@@ -41,7 +41,7 @@ def run(
     """
     consent = environment.get(VARIABLE, "").strip()
     if not consent:
-        return 2, [_NOTHING]
+        return 0, [_NOTHING]
     time = clock or Real()
     report = Report(new_run(), datetime.now(UTC).isoformat(timespec="seconds"))
     status = 0
