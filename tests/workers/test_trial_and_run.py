@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from leadproof.domain.errors import MalformedDelivery
 from leadproof.domain.events import LeadEvent
 from leadproof.domain.plan import GuardedAction
 from leadproof.domain.policy import Policy
@@ -22,7 +23,11 @@ from workers.trial import try_lead
 from workers.trial_lead import TrialLead, read_lead
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
-POLICIES = sorted(path.stem for path in (EXAMPLES / "policies").glob("*.toml"))
+POLICIES = sorted(
+    path.stem
+    for path in (EXAMPLES / "policies").glob("*.toml")
+    if "[target.salesforce]" not in path.read_text(encoding="utf-8")  # the run has HubSpot alone
+)
 LEADS = [path for path in sorted((EXAMPLES / "leads").glob("*.json")) if not path.stem.startswith("brief-")]
 
 
@@ -61,7 +66,10 @@ def test_a_run_and_a_trial_agree(name: str, room: Room) -> None:
     compared = 0
     for lead in LEADS:
         body = lead.read_bytes()
-        trial = try_lead(policy, body)
+        try:
+            trial = try_lead(policy, body)
+        except MalformedDelivery:
+            continue  # a lead of another example, with a record that this one has no target or no field for
         if trial.planner == "rules":
             told = (trial.summary, tuple(tried.guarded for tried in trial.actions))
             assert run(room, policy, read_lead(policy, body)) == told, lead.stem
