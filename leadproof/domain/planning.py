@@ -105,9 +105,9 @@ def _against_record(
     if record.external_id is None and policy.targets[action.target_system].found_unlinked == "link":
         return guard
     why = (
-        "a record with the same e-mail stands there and is not linked to this lead"
+        "a record with the same e-mail stands there and does not carry our external id"
         if record.external_id is None
-        else "the record that was found is linked to another lead"
+        else "the record that was found carries our external id of another source record"
     )
     return guard.model_copy(
         update={

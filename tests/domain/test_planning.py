@@ -78,7 +78,9 @@ def test_a_create_of_no_record_or_of_our_own_stands(look_up: LookUp) -> None:
     assert settled(look_up, CREATE) == [CREATE]
 
 
-@pytest.mark.parametrize(("external_id", "says"), [(None, "not linked to this lead"), ("x" * 64, "another lead")])
+@pytest.mark.parametrize(
+    ("external_id", "says"), [(None, "does not carry our external id"), ("x" * 64, "another source record")]
+)
 def test_a_create_that_meets_a_stranger_is_for_a_person(external_id: str | None, says: str) -> None:
     (one,) = settled(found(external_id), CREATE)
     assert (one.verdict, one.queue) == (Verdict.FOR_A_PERSON, "default")
@@ -90,7 +92,7 @@ def test_who_approves_for_another_reason_is_told_that_the_record_is_a_strangers(
     held = guarded(ActionKind.CREATE, Verdict.FOR_A_PERSON, why="a big account", queue="enterprise")
     (one,) = settled(found("x" * 64), held)
     assert (one.verdict, one.queue) == (Verdict.FOR_A_PERSON, "enterprise")
-    assert one.why == "a big account; the record that was found is linked to another lead"
+    assert one.why == "a big account; the record that was found carries our external id of another source record"
 
 
 def test_a_policy_can_link_a_record_that_nobody_has_linked() -> None:
@@ -107,7 +109,10 @@ def test_any_other_action_needs_a_record() -> None:
 @pytest.mark.parametrize("kind", [ActionKind.QUALIFY, ActionKind.UPDATE, ActionKind.LINK])
 def test_any_action_on_a_strangers_record_that_was_found_is_for_a_person(kind: ActionKind) -> None:
     (one,) = settled(found("x" * 64), guarded(kind))
-    assert (one.verdict, one.why) == (Verdict.FOR_A_PERSON, "the record that was found is linked to another lead")
+    assert (one.verdict, one.why) == (
+        Verdict.FOR_A_PERSON,
+        "the record that was found carries our external id of another source record",
+    )
     (one,) = settled(found(None), guarded(kind))
     assert one.verdict is Verdict.FOR_A_PERSON
     assert settled(found(None), guarded(kind), by=policy(LINKING))[0].verdict is Verdict.ALLOWED

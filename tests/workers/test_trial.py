@@ -90,8 +90,8 @@ def test_what_the_record_says_already_is_told() -> None:
 @pytest.mark.parametrize(
     ("linked_to", "verdict", "why"),
     [
-        ("nobody", Verdict.FOR_A_PERSON, "is not linked to this lead"),
-        ("another_lead", Verdict.FOR_A_PERSON, "is linked to another lead"),
+        ("nobody", Verdict.FOR_A_PERSON, "does not carry our external id"),
+        ("another_lead", Verdict.FOR_A_PERSON, "of another source record"),
         ("this_lead", Verdict.ALLOWED, None),
     ],
 )
