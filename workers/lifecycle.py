@@ -29,7 +29,7 @@ UNVERSIONED = WorkerDeploymentConfig(
     version=WorkerDeploymentVersion(deployment_name="leadproof", build_id="unversioned"), use_worker_versioning=False
 )
 """Without it the SDK hashes every loaded module for a build id, which takes seconds (measured)."""
-_STICKY = timedelta(seconds=3)
+_STICKY = timedelta(seconds=2)
 """How long a task of a run waits for the worker that last had it: what a crash of a worker costs at least."""
 _THROTTLE = timedelta(seconds=1)
 """The least time between two signs of life of an activity; by default, four fifths of what it may be silent."""

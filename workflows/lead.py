@@ -34,7 +34,7 @@ with workflow.unsafe.imports_passed_through():
     from workflows import contract, failing, options, telling
     from workflows.telling import Told
 
-_FIRST_WAIT = timedelta(seconds=2)
+_FIRST_WAIT = timedelta(seconds=1)
 _LONGEST_PAUSE = timedelta(minutes=5)
 _LONGEST_WAIT = timedelta(hours=1)
 _COUNTED = {"deliveries", "conflicts", "last_seen_at"}
