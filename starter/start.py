@@ -27,6 +27,10 @@ from workflows.contract import LEAD_WORKFLOW, OUTCOME, SOURCE, TENANT, queue_of
 PATIENCE_SECONDS: Final = 2.0
 """With the ledger's patience it stays within the 5 s that HubSpot waits."""
 
+_TASK_LOST_AFTER: Final = timedelta(seconds=7)
+"""A task of a run that a worker has taken and not finished by then is given to another: what a worker's death costs a
+run whose task it held. By default it is 10 s; the longest seen on a busy machine took 2 s."""
+
 
 class TemporalUnavailable(LeadproofError):
     """Temporal did not start a run, or did not answer in time; it may have been started all the same."""
@@ -92,6 +96,7 @@ async def start_lead(
                     f"`leadproof lead show {event_key}`."
                 ),
                 rpc_timeout=timedelta(seconds=PATIENCE_SECONDS),
+                task_timeout=_TASK_LOST_AFTER,
             )
     except WorkflowAlreadyStartedError as error:
         return Duplicate(error.run_id or "")
