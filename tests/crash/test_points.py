@@ -221,6 +221,7 @@ async def test_a_worker_killed_at_any_point_leaves_one_effect(
                 await _in_place(house, course)
             victim.send_signal(signal.SIGKILL)
             killed = time.monotonic()
+            await victim.wait()  # a person decides when it is gone
             for course in courses:
                 if course.case.asks and not course.case.decided:
                     people.create_task(_approved(house, course.key))
