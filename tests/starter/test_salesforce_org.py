@@ -126,6 +126,8 @@ async def test_what_an_org_tells_of_is_taken_in_and_a_catch_up_finds_the_rest(
             assert await org.catch_up() == {"records": 2, "seen": 2, "duplicate": 2}
 
             org.delivers(on=False)
+            # an org tells whole seconds: what is saved within one is, to a catch-up, what was told in it
+            org.control.put("/clock", {"advance_seconds": 2})
             unheard = org.save(Title="Unheard")
             org.save(record=lead, Title="Chief of Samples")
             org.save("contacts", contact, Title="Chief of Samples")
