@@ -77,7 +77,8 @@ class Stops:
                 continue
             os.write(sys.stdout.fileno(), f"{line_of(key, point)}\n".encode())
             if point.freezes:
-                os.kill(os.getpid(), signal.SIGSTOP)
+                # sent to this thread: sent to the process, another may take it, and this one goes on for a moment
+                signal.pthread_kill(threading.get_ident(), signal.SIGSTOP)
             else:
                 threading.Event().wait()
 
