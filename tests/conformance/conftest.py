@@ -25,8 +25,6 @@ _MEMORY = Path("/dev/shm")  # noqa: S108  no power fails here
 
 PATIENT, IMPATIENT = 30.0, 1.0
 
-pytest.register_assert_rewrite("tests.conformance.cases", "tests.conformance.evidence")
-
 MakeStage = Callable[[System], Stage]
 
 
