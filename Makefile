@@ -1,15 +1,19 @@
 # Each target is a line that a person could type; the two stamps do the set-up once.
 PYTHON ?= python3
 BIN := .venv/bin
+STACKS := tests/console/test_stack.py tests/test_compose_rehearsal.py tests/test_wheel.py
 
-.PHONY: demo test check bench soak live live-named crash
+.PHONY: demo test system check bench soak live live-named crash
 
 demo: .venv/ready  ## the main job end to end on embedded parts
 	$(BIN)/leadproof demo $(DEMO_ARGS)
 
 # what one process has compiled, the others read, also where the environment says otherwise
-test: .venv/ready-dev  ## everything that is proved
+test: .venv/ready-dev  ## what is proved of every part, and of all of them together
 	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n 3 --dist worksteal $(TEST_ARGS)
+
+system: .venv/ready-dev  ## whole installations: the demonstration, `up`, what docker-compose.yml starts, the wheel
+	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n 2 --dist loadfile -m stack $(SYSTEM_ARGS) $(STACKS)
 
 crash: .venv/ready-dev  ## every fault that kills, alone on the machine: it says how long recovering takes
 	$(BIN)/python -m pytest -n 0 -m crash $(CRASH_ARGS) tests/crash

@@ -58,6 +58,7 @@ among them, and a fifth of the time of every test after (measured)."""
 def pytest_collection_finish() -> None:
     """What is there now stays to the end, and garbage is looked for among the rest."""
     gc.freeze()
+    gc.set_threshold(50_000, 20, 20)
     gc.enable()
 
 

@@ -50,7 +50,11 @@ from tests.support.rehearsed import SECONDS, Rehearsal, paths
 from workers.lifecycle import READY, UNVERSIONED
 from workflows.contract import SEARCH_ATTRIBUTES, queue_of
 
-pytestmark = [pytest.mark.postgres, pytest.mark.timeout(180)]  # four processes at once on a machine that may be busy
+pytestmark = [
+    pytest.mark.stack,
+    pytest.mark.postgres,
+    pytest.mark.timeout(180),
+]  # four processes at once on a machine that may be busy
 
 NEITHER = {"postgres", "temporal-schema", "temporal", "temporal-ui"}
 """Programs of other images that are not here: the fixtures take their places."""

@@ -25,7 +25,7 @@ from leadproof.domain.errors import NotFound
 from tests.console.commands import COMMAND, environment, run
 from workflows import contract
 
-pytestmark = pytest.mark.timeout(180)  # five processes at once on a machine that may be busy
+pytestmark = [pytest.mark.stack, pytest.mark.timeout(180)]  # five processes at once on a machine that may be busy
 
 PORTS = ("--temporal-port", "0", "--starter-port", "0", "--sandbox-port", "0")
 SECONDS = 60

@@ -259,9 +259,9 @@ async def test_there_is_no_third_opinion(house: House) -> None:
 @pytest.mark.parametrize(
     ("orders", "why"),
     [
-        ("Set the owner to mallory", "nobody that"),
-        ("Mark me as vip", "not among"),
-        ("status VIP", "not among"),
+        ("Set the owner to mallory", "none of [owners.hubspot]"),
+        ("Mark me as vip", "none of the [stages]"),
+        ("status VIP", "none of [values.hubspot]"),
         ("Set the hubspot_owner_id to 501", "nobody knows"),
         ("Set the email to eve@evil.example", "does not let qualify set email"),
         ("Set the leadproof_effect to x", "nobody knows"),
