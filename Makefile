@@ -8,12 +8,16 @@ STACKS := tests/console/test_stack.py tests/test_compose_rehearsal.py tests/test
 demo: .venv/ready  ## the main job end to end on embedded parts
 	$(BIN)/leadproof demo $(DEMO_ARGS)
 
-# what one process has compiled, the others read, also where the environment says otherwise
+# Ledgers of tests lie in memory where there is room for them. What one process has compiled, the others read, also
+# where the environment says otherwise.
+ROOM := $(if $(wildcard /dev/shm/.),PYTEST_DEBUG_TEMPROOT=/dev/shm)
+PYTEST := PYTHONDONTWRITEBYTECODE= $(ROOM) $(BIN)/python -m pytest
+
 test: .venv/ready-dev  ## what is proved of every part, and of all of them together
-	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n 3 --dist worksteal $(TEST_ARGS)
+	$(PYTEST) -n 4 --dist worksteal $(TEST_ARGS)
 
 system: .venv/ready-dev  ## whole installations: the demonstration, `up`, what docker-compose.yml starts, the wheel
-	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n 2 --dist loadfile -m stack $(SYSTEM_ARGS) $(STACKS)
+	$(PYTEST) -n 2 --dist loadfile -m stack $(SYSTEM_ARGS) $(STACKS)
 
 crash: .venv/ready-dev  ## every fault that kills, alone on the machine: it says how long recovering takes
 	$(BIN)/python -m pytest -n 0 -m crash $(CRASH_ARGS) tests/crash
