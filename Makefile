@@ -14,7 +14,7 @@ ROOM := $(if $(wildcard /dev/shm/.),PYTEST_DEBUG_TEMPROOT=/dev/shm)
 PYTEST := PYTHONDONTWRITEBYTECODE= $(ROOM) $(BIN)/python -m pytest
 
 test: .venv/ready-dev  ## what is proved of every part, and of all of them together
-	$(PYTEST) -n 4 --dist worksteal $(TEST_ARGS)
+	$(PYTEST) -n 3 --dist worksteal $(TEST_ARGS)
 
 system: .venv/ready-dev  ## whole installations: the demonstration, `up`, what docker-compose.yml starts, the wheel
 	$(PYTEST) -n 2 --dist loadfile -m stack $(SYSTEM_ARGS) $(STACKS)
