@@ -7,12 +7,10 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final, TypeVar
 
 from leadproof.crm import hubspot_refusal
-from leadproof.crm.answers import lost, retry_after
+from leadproof.crm.answers import lost
 from leadproof.crm.hubspot_client import HubSpotClient
-from leadproof.crm.patience import PATIENCE, PAUSES, Gone, Heard, NotHeard, Patience
+from leadproof.crm.patience import PATIENCE, PAUSES, Gone, Heard, NotHeard, Patience, refused
 from leadproof.deadline import Deadline, Response
-from leadproof.domain.errors import ConfigurationRefused
-from leadproof.domain.mutation import AnswerClass
 
 T = TypeVar("T")
 
@@ -105,14 +103,4 @@ def _refused(response: Response) -> NotHeard:
     refusal = hubspot_refusal.of_response(response, ())
     if response.status == 404 and "OBJECT_NOT_FOUND" in refusal.codes:
         raise Gone
-    said = f"{response.status} {refusal.codes[0] if refusal.codes else 'without a reason'}"
-    meaning = refusal.meaning(response.status)
-    match meaning.outcome:
-        case AnswerClass.NOT_APPLIED:
-            told = retry_after(response.headers)
-            return NotHeard(f"HubSpot answered {said}", wait=(meaning.wait or 0.0) if told is None else told)
-        case AnswerClass.REFUSES_US:
-            raise ConfigurationRefused(f"HubSpot refuses us: {said}")
-        case AnswerClass.REFUSES_THIS:
-            raise ConfigurationRefused(f"HubSpot could not be asked: {said}")
-    return NotHeard(f"HubSpot answered {said}")
+    return refused("HubSpot", response, refusal.codes, refusal.meaning(response.status))

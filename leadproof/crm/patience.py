@@ -10,7 +10,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final, Generic, TypeVar
 
+from leadproof.crm.answers import Meaning, retry_after
+from leadproof.deadline import Response
 from leadproof.domain.errors import ConfigurationRefused
+from leadproof.domain.mutation import AnswerClass
 
 T = TypeVar("T")
 
@@ -46,6 +49,29 @@ class NotHeard:
     why: str
     answered: bool = True
     wait: float | None = None
+
+
+def refused(source: str, response: Response, codes: Sequence[str], meaning: Meaning) -> NotHeard:
+    """What an answer that is no success leaves to do, and how long the source asks us to wait.
+
+    Args:
+        source: its name for people.
+        codes: the source's own codes in the answer, most telling first.
+        meaning: of the answer, by the source's table.
+
+    Raises:
+        ConfigurationRefused: asking again would not help.
+    """
+    said = f"{response.status} {codes[0] if codes else 'without a reason'}"
+    match meaning.outcome:
+        case AnswerClass.NOT_APPLIED:
+            told = retry_after(response.headers)
+            return NotHeard(f"{source} answered {said}", wait=(meaning.wait or 0.0) if told is None else told)
+        case AnswerClass.REFUSES_US:
+            raise ConfigurationRefused(f"{source} refuses us: {said}")
+        case AnswerClass.REFUSES_THIS:
+            raise ConfigurationRefused(f"{source} could not be asked: {said}")
+    return NotHeard(f"{source} answered {said}")
 
 
 class Patience:

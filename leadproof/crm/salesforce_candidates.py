@@ -12,8 +12,7 @@ from datetime import UTC, datetime
 from typing import Any, Final, NamedTuple, TypeVar
 
 from leadproof.crm import salesforce_refusal
-from leadproof.crm.answers import retry_after
-from leadproof.crm.patience import PATIENCE, PAUSES, Heard, NotHeard, Patience
+from leadproof.crm.patience import PATIENCE, PAUSES, Heard, NotHeard, Patience, refused
 from leadproof.crm.salesforce_client import SalesforceClient, format_soql
 from leadproof.crm.salesforce_fields import OBJECTS, PREFIXES
 from leadproof.crm.salesforce_question import answered, body_of
@@ -142,17 +141,7 @@ def _heard(asked: Exchange[Any] | Answer, read: Callable[[Any], T]) -> Heard[T] 
         except Exception as error:  # a body that is not what it should be can be anything
             return NotHeard(f"what Salesforce answered could not be used ({type(error).__name__})")
     refusal = salesforce_refusal.of_response(response)
-    said = f"{response.status} {refusal.codes[0] if refusal.codes else 'without a reason'}"
-    meaning = refusal.meaning(response.status)
-    match meaning.outcome:
-        case AnswerClass.NOT_APPLIED:
-            told = retry_after(response.headers)
-            return NotHeard(f"Salesforce answered {said}", wait=(meaning.wait or 0.0) if told is None else told)
-        case AnswerClass.REFUSES_US:
-            raise ConfigurationRefused(f"Salesforce refuses us: {said}")
-        case AnswerClass.REFUSES_THIS:
-            raise ConfigurationRefused(f"Salesforce could not be asked: {said}")
-    return NotHeard(f"Salesforce answered {said}")
+    return refused("Salesforce", response, refusal.codes, refusal.meaning(response.status))
 
 
 def _not_sent(said: Answer) -> NotHeard:
