@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-import socket
 import time
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -20,11 +17,10 @@ from schemathesis.generation import GenerationMode
 from temporalio.client import Client
 
 from leadproof.ledger.schema import upgrade
-from leadproof.settings import Settings
-from starter.serve import serve
 from starter.webhooks import HUBSPOT_PATH, SALESFORCE_PATH, STANDARD_PATH
 from tests.starter.door import POLICY, SECRET, STANDARD_SECRET, Door, authorized, settings_of
 from tests.starter.signing import hubspot_headers, standard_headers
+from tests.support.serving import free_port, serving
 
 EXAMPLES = 1
 """Per route, once as described and once not; the same ones in every run."""
@@ -33,34 +29,6 @@ PATH_SECRET = "the-last-part-of-an-address"
 
 PROBES = frozenset({"/healthz", "/readyz", "/metrics"})
 """Nothing can be sent to them."""
-
-
-@asynccontextmanager
-async def serving(chosen: Settings) -> AsyncIterator[str]:
-    """The starter as a process would run it, on a socket; its address."""
-    stop = asyncio.Event()
-    running = asyncio.create_task(serve(chosen, stop=stop))
-    try:
-        async with asyncio.timeout(20), httpx.AsyncClient() as http:
-            while not await _answers(http, f"{chosen.public_url}/readyz"):  # noqa: ASYNC110 - it says it no other way
-                await asyncio.sleep(0.02)
-        yield chosen.public_url
-    finally:
-        stop.set()
-        await running
-
-
-async def _answers(http: httpx.AsyncClient, url: str) -> bool:
-    try:
-        return (await http.get(url)).is_success
-    except httpx.TransportError:
-        return False
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        port: int = listener.getsockname()[1]
-        return port
 
 
 def send_all(described: dict[str, Any], address: str) -> list[tuple[str, int]]:
