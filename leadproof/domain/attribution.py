@@ -60,7 +60,7 @@ def _came_with(mutation_key: str, record: FoundRecord, name: str, specs: Specs) 
     latest = latest_version(spec, record.fields.get(name), record.history.get(name, ()))
     if latest is None:
         return record.changed_by == US and record.marker == mutation_key
-    marker = _marker_of(record, latest)
+    marker = marker_of(record, latest)
     return marker is not None and marker.value == mutation_key
 
 
@@ -94,7 +94,7 @@ def _read_at(mutation: Mutation, margin: timedelta) -> datetime | None:
     return (mutation.intent.base_read_at or mutation.created_at) - margin
 
 
-def _marker_of(record: FoundRecord, change: Change) -> Change | None:
+def marker_of(record: FoundRecord, change: Change) -> Change | None:
     """The marker's entry that was written together with a version of ours; the nearest, where two come close."""
     entries = [one for one in record.history.get(MARKER, ()) if change.by == US and together(one, change)]
     return min(entries, key=lambda one: abs(one.at - change.at), default=None)
@@ -133,7 +133,7 @@ class _Explaining:
 
     def version(self, name: str, change: Change) -> bool:
         """Whether a version is an earlier effect's, and later than the base."""
-        marker = _marker_of(self._record, change)
+        marker = marker_of(self._record, change)
         return marker is not None and self._later(change.at) and self._wrote(marker.value, name, change.value)
 
     def _later(self, at: datetime | None) -> bool:
@@ -203,7 +203,7 @@ def overwritten_unseen(
 def _before(record: FoundRecord, name: str, marker: Change) -> Change | None:
     """The version that a write of ours replaced; its own may stand a moment before its marker's entry."""
     older = (change for change in record.history.get(name, ()) if change.at < marker.at)
-    return next((change for change in older if _marker_of(record, change) is not marker), None)
+    return next((change for change in older if marker_of(record, change) is not marker), None)
 
 
 def _lost(name: str, wanted: Any, record: FoundRecord, before: Change) -> Difference:
