@@ -126,7 +126,10 @@ class House:
 
     async def deliver(self, *events: dict[str, Any]) -> dict[str, int]:
         """One signed delivery, sent again as HubSpot does while the answer is 503; the starter's counts."""
-        body = json.dumps(list(events)).encode()
+        return await self.deliver_bytes(json.dumps(list(events)).encode())
+
+    async def deliver_bytes(self, body: bytes) -> dict[str, int]:
+        """The same of a body as it was recorded."""
         answer = await self._post(body)
         for _ in range(REDELIVERIES):
             if answer.status_code != HTTPStatus.SERVICE_UNAVAILABLE:
