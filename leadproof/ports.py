@@ -431,6 +431,15 @@ class Ledger(Protocol):
 
     def policy_text(self, version: str) -> str | None: ...
 
+    # -- signing in ----------------------------------------------------------------------------------------------
+    def spend_link(self, digest: str, *, expires_at: datetime) -> bool:
+        """Spend a one-time link to the review page; `False` where it was spent before, by whomever.
+
+        Args:
+            expires_at: from when the link opens nothing anyway, and need not be remembered.
+        """
+        ...
+
     def ping(self) -> None:
         """Ask whether the ledger answers.
 

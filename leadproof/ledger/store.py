@@ -7,6 +7,7 @@ from sqlalchemy import select
 from leadproof.ledger.admission import Admissions
 from leadproof.ledger.claims import Claims
 from leadproof.ledger.leads import Leads
+from leadproof.ledger.links import Links
 from leadproof.ledger.listings import Listings
 from leadproof.ledger.plans import Plans
 from leadproof.ledger.policies import Policies
@@ -17,7 +18,20 @@ from leadproof.ledger.settling import Settling
 from leadproof.ledger.targets import Targets
 
 
-class SqlLedger(Admissions, Plans, Claims, Settling, Reviews, Leads, Targets, Policies, Quarantine, Listings, Reading):
+class SqlLedger(
+    Admissions,
+    Plans,
+    Claims,
+    Settling,
+    Reviews,
+    Leads,
+    Targets,
+    Policies,
+    Quarantine,
+    Links,
+    Listings,
+    Reading,
+):
     """The ledger on SQLite or PostgreSQL; every method is one transaction.
 
     Args:

@@ -226,6 +226,13 @@ class QuarantineTable(LedgerTable, table=True):
     received_at: datetime = Field(sa_type=UtcTime)
 
 
+class SpentLinkTable(LedgerTable, table=True):
+    __tablename__ = "spent_link"
+
+    digest: str = Field(primary_key=True)
+    expires_at: datetime = Field(sa_type=UtcTime)
+
+
 METADATA = LedgerTable.metadata
 
 
@@ -243,6 +250,7 @@ OBSERVATION = _table("mutation_observation")
 REVIEW_ITEM = _table("review_item")
 REVIEW_DECISION = _table("review_decision")
 QUARANTINE = _table("quarantine")
+SPENT_LINK = _table("spent_link")
 
 __all__ = [
     "ATTEMPT",
@@ -255,5 +263,6 @@ __all__ = [
     "QUARANTINE",
     "REVIEW_DECISION",
     "REVIEW_ITEM",
+    "SPENT_LINK",
     "TARGET",
 ]
