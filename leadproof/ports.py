@@ -12,6 +12,7 @@ from leadproof.domain.events import Lead, LeadEvent, LeadSnapshot, Outcome
 from leadproof.domain.mutation import Answer, Attempt, Mutation, Reason, RecordRef, Status
 from leadproof.domain.plan import Plan, PlannerInfo, RecordedPlan
 from leadproof.domain.policy import Policy
+from leadproof.domain.queue import QueuePage, QueueQuery
 from leadproof.domain.records import Description, LookUp
 from leadproof.domain.review import About, DecisionRow, DecisionVerdict, ReviewDecision, ReviewItem, ReviewState
 from leadproof.domain.steps import (
@@ -238,6 +239,10 @@ class Ledger(Protocol):
 
     def receipts(self, mutation_key: str) -> Receipts | None: ...
 
+    def waiting(self, mutation_key: str) -> tuple[Mutation, ...]:
+        """What waits for the record of a mutation, first in the queue first."""
+        ...
+
     def review_of(self, subject: str) -> ReviewItem | None:
         """The open item of a subject."""
         ...
@@ -296,6 +301,14 @@ class Ledger(Protocol):
         self, *, queue: str | None, state: ReviewState | None, limit: int, cursor: str | None
     ) -> tuple[tuple[ReviewItem, ...], str | None]:
         """By due time, the earliest first."""
+        ...
+
+    def queue_page(self, asked: QueueQuery) -> QueuePage:
+        """A page of open questions, due first, with the numbers of all that may be seen; a fixed number of statements."""
+        ...
+
+    def queue_mark(self, asked: QueueQuery) -> str:
+        """The mark that `queue_page` would answer, for less."""
         ...
 
     def quarantined(

@@ -182,14 +182,14 @@ def _why(item: ReviewItem, event: RowMapping, mutation: RowMapping | None) -> st
         if mutation is not None and answer is not None
         else None
     )
-    return why_asked(item.reason, _guarded_why(event, mutation), refused)
+    return why_asked(item.reason, guarded_why(event["plan"], mutation), refused)
 
 
-def _guarded_why(event: RowMapping, mutation: RowMapping | None) -> str | None:
+def guarded_why(plan: Mapping[str, Any] | None, mutation: RowMapping | None) -> str | None:
     """What the guard said of the action that a mutation comes from; a derived one comes from a decision."""
-    if mutation is None or mutation["parent_key"] is not None or event["plan"] is None:
+    if mutation is None or mutation["ordinal"] is None or mutation["parent_key"] is not None or plan is None:
         return None
-    guarded = event["plan"]["guarded"]
+    guarded = plan["guarded"]
     return guarded[mutation["ordinal"]]["why"] if mutation["ordinal"] < len(guarded) else None
 
 

@@ -12,6 +12,7 @@ from leadproof.ledger.listings import Listings
 from leadproof.ledger.plans import Plans
 from leadproof.ledger.policies import Policies
 from leadproof.ledger.quarantine import Quarantine
+from leadproof.ledger.queue import ReviewQueue
 from leadproof.ledger.reading import Reading
 from leadproof.ledger.reviews import Reviews
 from leadproof.ledger.settling import Settling
@@ -30,6 +31,7 @@ class SqlLedger(
     Quarantine,
     Links,
     Listings,
+    ReviewQueue,
     Reading,
 ):
     """The ledger on SQLite or PostgreSQL; every method is one transaction.
