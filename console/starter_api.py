@@ -8,7 +8,8 @@ import httpx
 
 from console.leaving import CommandRefused
 from leadproof.domain.errors import ConfigurationRefused, NotFound
-from leadproof.settings import Right, Settings
+from leadproof.setting_lists import Right
+from leadproof.settings import Settings
 
 _SECONDS = 15.0
 """Longer than the five seconds in which the starter waits for a worker's answer to a decision."""

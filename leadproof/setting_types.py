@@ -18,6 +18,7 @@ _HOST_AND_PORT: Final = re.compile(rf"{_HOST}:(?P<port>[0-9]{{1,5}})")
 _VISIBLE: Final = re.compile(r"[!-~]+")
 _PROPERTY: Final = re.compile(r"[a-z][a-z0-9_]{0,99}")
 _PATH_SECRET: Final = re.compile(r"[A-Za-z0-9_-]{20,200}")
+_SHORTEST_KEY: Final = 16
 _LOGIN_PAGES: Final = frozenset({"login.salesforce.com", "test.salesforce.com"})
 _LIGHTNING: Final = (".lightning.force.com", ".lightning.com", ".salesforce-setup.com")
 _HUBSPOTS_OWN: Final = ("hs_", "hubspot_")
@@ -85,6 +86,9 @@ Seconds = Annotated[float, Field(gt=0, le=10_000_000, allow_inf_nan=False)]
 WholeSeconds = Annotated[float, Field(ge=1, le=10_000_000, allow_inf_nan=False)]
 """At least a second: what a schedule of Temporal can have as its interval."""
 
+Hours = Annotated[float, Field(gt=0, le=720, allow_inf_nan=False)]
+"""Up to 30 days."""
+
 Url = Annotated[str, AfterValidator(_url)]
 SalesforceUrl = Annotated[str, AfterValidator(_my_domain)]
 """My Domain of a Salesforce org, or a sandbox of ours; neither the login page nor what people look at."""
@@ -137,3 +141,22 @@ FieldName = Annotated[
 
 PathSecret = Annotated[SecretStr, AfterValidator(_of_a_path)]
 """The last part of an address that only its caller knows."""
+
+PersonName = Annotated[
+    str,
+    _matching(r"[!-+\--9;-~]{1,100}", "a name has visible characters without `:` and `,`, and is at most 100 long"),
+]
+"""A person, as a proxy names them: it stands behind `person:` where a reviewer is named."""
+
+QueueName = Annotated[str, _matching(r"[!-~]{1,60}", "a queue is named as the policy names it")]
+HeaderName = Annotated[str, _matching(r"[A-Za-z0-9][A-Za-z0-9-]{0,99}", "a header's name has letters, digits and `-`")]
+
+
+def _long_enough(secret: SecretStr) -> SecretStr:
+    if len(secret.get_secret_value()) < _SHORTEST_KEY:
+        raise ValueError("it can be guessed: take at least 16 characters, such as `openssl rand -hex 32` prints")
+    return secret
+
+
+SigningKey = Annotated[SecretStr, AfterValidator(_long_enough)]
+"""What is signed with it is in other people's hands, who can try keys for as long as they like."""

@@ -4,29 +4,30 @@ from __future__ import annotations
 
 import os
 import re
-from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 from dotenv import dotenv_values
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, model_validator
 
 from leadproof.domain.environment import SHADOW, is_shadow
 from leadproof.domain.errors import ConfigurationRefused
+from leadproof.setting_lists import ApiTokens, Networks, PathSecrets, Reviewers, Secrets, SecretsBySource
 from leadproof.setting_types import (
     AccountId,
     ApiVersion,
     FieldName,
+    HeaderName,
     HeaderSecret,
     HostAndPort,
+    Hours,
     NamespaceName,
     OrganizationId,
-    PathSecret,
     PropertyName,
     SalesforceUrl,
     Seconds,
-    TokenName,
+    SigningKey,
     Url,
     WholeSeconds,
 )
@@ -37,22 +38,6 @@ if TYPE_CHECKING:
 PREFIX = "LEADPROOF_"
 
 _UNREADABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
-
-Right = Literal["events", "read", "decide"]
-
-
-class ApiToken(BaseModel):
-    """A named token of the starter's API with its rights."""
-
-    model_config = ConfigDict(frozen=True)
-
-    name: TokenName
-    rights: frozenset[Right]
-    token: HeaderSecret
-
-
-def _secret_list(text: str) -> tuple[SecretStr, ...]:
-    return tuple(SecretStr(part.strip()) for part in text.split(",") if part.strip())
 
 
 class Settings(BaseModel):
@@ -97,18 +82,39 @@ class Settings(BaseModel):
     starter_url: Url | None = Field(
         default=None, description="the starter's address for commands; default: the public one"
     )
-    api_tokens: tuple[ApiToken, ...] = Field(
+    api_tokens: ApiTokens = Field(
         default=(), description="`name:right+right:token`, comma-separated; rights are `events`, `read`, `decide`"
     )
     decision_key: SecretStr | None = Field(
         default=None,
         description="key of the proof on decisions that came through the starter; same for starter and worker",
     )
+    review_key: SigningKey | None = Field(
+        default=None,
+        description="key that signs what lets people into the review page: one-time links, sessions, forms; the same "
+        "for all starters",
+    )
+    reviewers: Reviewers = Field(
+        default=(),
+        description="who may on the review page, by the names that the proxy gives: `name:role` or "
+        "`name:role:queue+queue`, comma-separated; roles are `viewer`, `reviewer`, `admin`",
+    )
+    review_proxy_header: HeaderName | None = Field(
+        default=None, description="header in which a reverse proxy says who is signed in, such as `X-Forwarded-User`"
+    )
+    review_proxy_addresses: Networks = Field(
+        default=(),
+        description="IP addresses or networks from which that proxy calls, comma-separated; from anywhere else the "
+        "header is refused",
+    )
+    review_session_hours: Hours = Field(
+        default=12, description="how long somebody who signed in by a one-time link stays signed in"
+    )
     hubspot_token: HeaderSecret | None = Field(default=None, description="HubSpot access token")
     hubspot_base_url: Url = Field(default="https://api.hubapi.com", description="HubSpot's address")
     hubspot_portal_id: AccountId | None = Field(default=None, description="the one HubSpot account served")
     hubspot_app_id: AccountId | None = Field(default=None, description="id of our HubSpot app, as webhooks name it")
-    hubspot_webhook_secrets: tuple[SecretStr, ...] = Field(
+    hubspot_webhook_secrets: Secrets = Field(
         default=(),
         description="client secrets that sign HubSpot's webhooks, comma-separated (rotation: both for a while)",
     )
@@ -147,7 +153,7 @@ class Settings(BaseModel):
     salesforce_marker_field: FieldName = Field(
         default="Leadproof_Effect__c", description="Salesforce field that holds the effect marker; history tracking on"
     )
-    salesforce_path_secrets: tuple[PathSecret, ...] = Field(
+    salesforce_path_secrets: PathSecrets = Field(
         default=(),
         description="secrets of which one ends the address that outbound messages are sent to, comma-separated",
     )
@@ -165,7 +171,7 @@ class Settings(BaseModel):
     )
     anthropic_region: str | None = Field(default=None, description="region of `bedrock` or `vertex`")
     anthropic_project: str | None = Field(default=None, description="Google Cloud project of `vertex`")
-    standard_secrets: dict[str, tuple[SecretStr, ...]] = Field(
+    standard_secrets: SecretsBySource = Field(
         default={},
         description="secrets of generic sources: `source=whsec_...,whsec_...;other=bearer_...` (`bearer_`: sent as it "
         "is, by who cannot sign by Standard Webhooks)",
@@ -181,38 +187,6 @@ class Settings(BaseModel):
     )
     log_level: Literal["debug", "info", "warning", "error"] = Field(default="info", description="how much is logged")
 
-    @field_validator("api_tokens", mode="before")
-    @classmethod
-    def _tokens(cls, value: Any) -> Any:
-        if not isinstance(value, str):
-            return value
-        tokens = []
-        for entry in filter(None, (part.strip() for part in value.split(","))):
-            name, _, rest = entry.partition(":")
-            rights, _, token = rest.partition(":")
-            if not (name and rights and token):
-                raise ValueError("an entry is `name:right+right:token`")
-            tokens.append({"name": name, "rights": rights.split("+"), "token": token})
-        return tokens
-
-    @field_validator("api_tokens")
-    @classmethod
-    def _each_its_own(cls, tokens: tuple[ApiToken, ...]) -> tuple[ApiToken, ...]:
-        twice = sorted(name for name, count in Counter(token.name for token in tokens).items() if count > 1)
-        if twice:
-            raise ValueError(f"several tokens are named {', '.join(twice)}; give each a name of its own")
-        texts: dict[str, str] = {}
-        for token in tokens:
-            other = texts.setdefault(token.token.get_secret_value(), token.name)
-            if other != token.name:
-                raise ValueError(f"{other} and {token.name} are the same token; give each a text of its own")
-        return tokens
-
-    @field_validator("hubspot_webhook_secrets", "salesforce_path_secrets", mode="before")
-    @classmethod
-    def _secrets(cls, value: Any) -> Any:
-        return _secret_list(value) if isinstance(value, str) else value
-
     @model_validator(mode="after")
     def _two_properties(self) -> Self:
         if self.hubspot_external_id_property == self.hubspot_marker_property:
@@ -221,21 +195,16 @@ class Settings(BaseModel):
             raise ValueError("external id and effect marker need a Salesforce field each, and both name the same one")
         return self
 
-    @field_validator("standard_secrets", mode="before")
-    @classmethod
-    def _standard(cls, value: Any) -> Any:
-        if not isinstance(value, str):
-            return value
-        sources: dict[str, tuple[SecretStr, ...]] = {}
-        for entry in filter(None, (part.strip() for part in value.split(";"))):
-            name, separator, secrets = entry.partition("=")
-            listed = _secret_list(secrets)
-            if not (name.strip() and separator and listed):
-                raise ValueError("an entry is `source=whsec_...`")
-            if name.strip() in sources:
-                raise ValueError(f"the source {name.strip()} is there twice; list all its secrets in one entry")
-            sources[name.strip()] = listed
-        return sources
+    @model_validator(mode="after")
+    def _proxy(self) -> Self:
+        header, addresses = variable("review_proxy_header"), variable("review_proxy_addresses")
+        if self.review_proxy_header is not None and not self.review_proxy_addresses:
+            raise ValueError(f"{header} counts only from the proxy: set {addresses} to where the proxy calls from")
+        if self.review_proxy_addresses and self.review_proxy_header is None:
+            raise ValueError(f"{addresses} names a proxy: set {header} to the header in which it says who is signed in")
+        if self.review_proxy_header is not None and self.review_key is None:
+            raise ValueError(f"{header} lets people in, whose forms are signed: set {variable('review_key')}")
+        return self
 
 
 def variable(field: str) -> str:
@@ -326,4 +295,4 @@ def _shown(field: str, value: Any) -> str:
     if field == "ledger_url" and "@" in str(value):
         scheme, _, rest = str(value).partition("://")
         return f"{scheme}://(hidden)@{rest.rpartition('@')[2]}"
-    return str(value)
+    return ", ".join(str(one) for one in value) if isinstance(value, tuple) else str(value)

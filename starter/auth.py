@@ -11,7 +11,7 @@ from fastapi import Depends
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 
 from leadproof.domain.errors import ConfigurationRefused
-from leadproof.settings import ApiToken, Right
+from leadproof.setting_lists import ApiToken, Right
 from starter import problems
 
 _BEARER = HTTPBearer(auto_error=False, description="an API token of LEADPROOF_API_TOKENS")

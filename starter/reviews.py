@@ -24,7 +24,7 @@ from leadproof.domain.shown import shown_digest
 from leadproof.domain.steps import Receipts
 from leadproof.domain.unanswered import may_attempt_again
 from leadproof.ports import Clock, Ledger
-from leadproof.settings import ApiToken
+from leadproof.setting_lists import ApiToken
 from starter import problems
 from starter.api import Limit, Text, check_key
 from starter.auth import Tokens
