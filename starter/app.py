@@ -23,6 +23,7 @@ from starter import problems
 from starter.admission import source_fields
 from starter.api import Api
 from starter.auth import Tokens
+from starter.cases import Cases
 from starter.decisions import Decisions
 from starter.intake import Intake
 from starter.metrics import CONTENT_TYPE, Metrics
@@ -51,11 +52,12 @@ def create_app(settings: Settings, *, ledger: Ledger, client: Client, policy: Po
         clock=clock,
         fields=source_fields(policy),
     )
+    cases = Cases(ledger=ledger, policy=policy, clock=clock)
     decisions = Decisions(settings=settings, ledger=ledger, client=client)
     for part in (
         Webhooks(settings=settings, intake=intake, clock=clock, metrics=metrics),
         Api(ledger=ledger, intake=intake, policy=policy, tokens=tokens, metrics=metrics),
-        Reviews(ledger=ledger, decisions=decisions, policy=policy, tokens=tokens, clock=clock, metrics=metrics),
+        Reviews(ledger=ledger, cases=cases, decisions=decisions, tokens=tokens, metrics=metrics),
         Quarantine(ledger=ledger, intake=intake, tokens=tokens, metrics=metrics),
     ):
         app.include_router(part.router())

@@ -62,12 +62,13 @@ class Decisions:
         self._ledger = ledger
         self._client = client
 
-    async def decide(self, decision: ReviewDecision, *, reviewer: str) -> Decided:
+    async def decide(self, decision: ReviewDecision, *, reviewer: str, via: str = "api") -> Decided:
         """Record a decision and have it applied.
 
         Args:
             decision: as sent; a reviewer that it names is kept as a claim only.
             reviewer: who decides, by the sign-in.
+            via: on which way it comes.
 
         Raises:
             NotFound: no such question.
@@ -77,7 +78,7 @@ class Decisions:
         item = await off_loop(lambda: self._ledger.review(decision.review_id))
         if item is None:
             raise NotFound("no review item stands under this id")
-        via = f"api, claims to be {decision.reviewer}" if decision.reviewer else "api"
+        via = f"{via}, claims to be {decision.reviewer}" if decision.reviewer else via
         decision = decision.model_copy(update={"reviewer": reviewer})
         recorded = await off_loop(lambda: self._ledger.record_decision(decision, reviewer=reviewer, via=via))
         if (recorded.review_id, recorded.review_version, recorded.decision) != (

@@ -1,0 +1,168 @@
+"""A question with everything that belongs to it: what API, page and commands show of it, read in one way."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from leadproof.domain.derivation import empties_the_stage_first, why_not
+from leadproof.domain.errors import NotFound
+from leadproof.domain.events import Lead
+from leadproof.domain.mutation import Mutation, Status
+from leadproof.domain.plan import RecordedPlan
+from leadproof.domain.policy import Policy
+from leadproof.domain.review import (
+    About,
+    Decision,
+    DecisionRow,
+    ReviewItem,
+    ReviewState,
+    allowed_decisions,
+    possible,
+)
+from leadproof.domain.shown import shown_digest
+from leadproof.domain.steps import Receipts
+from leadproof.domain.unanswered import may_attempt_again
+from leadproof.domain.wording import what_it_does
+from leadproof.ports import Clock, Ledger
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One question.
+
+    Attributes:
+        receipts: of the mutation that it is about; `None` of a question about an event.
+        decisions: those about this question, oldest first.
+        allowed: what can be decided as it stands now; the ledger looks again when it is.
+        owners: the policy's names of the target's owners, by the target's id.
+        digest: of what is shown, for a decision to name.
+    """
+
+    item: ReviewItem
+    about: About | None
+    receipts: Receipts | None
+    lead: Lead | None
+    plan: RecordedPlan | None
+    decisions: tuple[DecisionRow, ...]
+    allowed: tuple[Decision, ...]
+    owners: dict[str, str]
+    digest: str
+
+    @property
+    def mutation(self) -> Mutation | None:
+        return self.receipts.mutation if self.receipts is not None else None
+
+
+@dataclass(frozen=True, slots=True)
+class Behind:
+    """What waits for the answer of a question.
+
+    Attributes:
+        waiting: effects that wait for the same record, in their order.
+        dependents: effects of the same lead that depend on this one and are skipped if it comes to nothing.
+        derived: effects that decisions about this one have made, oldest first.
+    """
+
+    waiting: tuple[Mutation, ...] = ()
+    dependents: tuple[Mutation, ...] = ()
+    derived: tuple[Mutation, ...] = ()
+
+
+class Cases:
+    """Reads questions; its calls block, as the ledger's do."""
+
+    def __init__(self, *, ledger: Ledger, policy: Policy, clock: Clock) -> None:
+        self._ledger = ledger
+        self._policy = policy
+        self._clock = clock
+
+    def case(self, review_id: str) -> Case:
+        """One question as it stands now.
+
+        Raises:
+            NotFound: there is none.
+        """
+        item = self._ledger.review(review_id)
+        if item is None:
+            raise NotFound("no review item stands under this id")
+        receipts = self._ledger.receipts(item.mutation_key) if item.mutation_key is not None else None
+        lead = self._ledger.lead(item.event_key)
+        return Case(
+            item=item,
+            about=self._ledger.about([item]).get(review_id),
+            receipts=receipts,
+            lead=lead,
+            plan=self._ledger.plan_of(lead.event_key, lead.policy_version) if lead is not None else None,
+            decisions=tuple(one for one in self._ledger.decisions_of(item.event_key) if one.review_id == review_id),
+            allowed=self._allowed(item, receipts),
+            owners=self._owners(receipts),
+            digest=shown_digest(item, receipts.mutation if receipts is not None else None),
+        )
+
+    def behind(self, case: Case) -> Behind:
+        """What waits for the answer of a question."""
+        mutation = case.mutation
+        if mutation is None:
+            return Behind()
+        siblings = self._ledger.mutations_of(mutation.event_key)
+        return Behind(
+            waiting=self._ledger.waiting(mutation.mutation_key),
+            dependents=_dependents(mutation, siblings),
+            derived=tuple(one for one in siblings if one.parent_key == mutation.mutation_key),
+        )
+
+    def effects(self, case: Case, behind: Behind) -> dict[Decision, str]:
+        """What each allowed decision will do in this case, in a sentence."""
+        mutation = case.mutation
+        stage_first = (
+            [one for one in case.allowed if empties_the_stage_first(mutation, one, lambda _: self._policy)]
+            if mutation is not None and mutation.intended_state is not None
+            else []
+        )
+        return what_it_does(
+            mutation,
+            case.allowed,
+            owners=case.owners,
+            dependents=len(behind.dependents),
+            stage_first=stage_first,
+        )
+
+    def with_possible(self, why: str, review_id: str) -> str:
+        """A sentence about what was wrong with a decision, with what can be decided where anything can."""
+        item = self._ledger.review(review_id)
+        if item is None or item.state is not ReviewState.OPEN:
+            return why
+        receipts = self._ledger.receipts(item.mutation_key) if item.mutation_key is not None else None
+        return f"{why}; {possible(self._allowed(item, receipts))}"
+
+    def _owners(self, receipts: Receipts | None) -> dict[str, str]:
+        named = self._policy.owners.get(receipts.mutation.target_system, {}) if receipts is not None else {}
+        return {owner_id: name for name, owner_id in named.items()}
+
+    def _allowed(self, item: ReviewItem, receipts: Receipts | None) -> tuple[Decision, ...]:
+        if item.state is not ReviewState.OPEN:
+            return ()
+        if receipts is None:
+            return tuple(sorted(allowed_decisions(status=None, reason=None)))
+        mutation = receipts.mutation
+        target = self._policy.targets.get(mutation.target_system)
+        absent = target is not None and may_attempt_again(
+            receipts.attempts,
+            receipts.observations,
+            status=mutation.status,
+            creates=mutation.creates,
+            quiescence=target.quiescence,
+            now=self._clock.now(),
+        )
+        allowed = allowed_decisions(status=mutation.status, reason=mutation.reason, absence_established=absent)
+        return tuple(sorted(one for one in allowed if why_not(mutation, one, lambda _: self._policy) is None))
+
+
+def _dependents(mutation: Mutation, siblings: tuple[Mutation, ...]) -> tuple[Mutation, ...]:
+    """Those that nothing was sent for and that need this one, directly or by another such."""
+    needed, found = {mutation.mutation_key}, []
+    for one in siblings:  # in order: what is needed comes first
+        if one.status is Status.RESERVED and needed.intersection(one.depends_on):
+            needed.add(one.mutation_key)
+            found.append(one)
+    return tuple(found)
