@@ -6,8 +6,10 @@ lines of `submit`; what each gap leaves behind in the ledger is what the next ru
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 from enum import StrEnum
+from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
@@ -16,6 +18,7 @@ from leadproof.domain.comparison import compare
 from leadproof.domain.errors import LedgerUnavailable, NotFound
 from leadproof.domain.events import Outcome
 from leadproof.domain.mutation import Answer, AnswerClass, Attempt, Mutation, Reason, Status
+from leadproof.domain.overtaking import overtaken, overtaken_in
 from leadproof.domain.progress import Unstored
 from leadproof.domain.reconciliation import Finding, Look, Next
 from leadproof.domain.records import FoundRecord, LookUp, Presence
@@ -109,7 +112,7 @@ def submit(ports: Ports, rules: Rules, mutation_key: str, *, version: int, numbe
     if claim.result is not ClaimResult.WON or attempt is None:
         return _not_won(ports, rules, claim)
     mutation = resolved(ports, mutation)
-    settled = _check(ports, rules, mutation, attempt)
+    settled = _check(ports, rules, mutation, attempt, claim.newer)
     if isinstance(settled, Submission):
         return settled
     request = settled
@@ -173,8 +176,13 @@ def _give_up(ports: Ports, rules: Rules, mutation: Mutation, attempts: tuple[Att
     return Submission(result=result, mutation=settled.mutation, attempts=attempts, wake=settled.wake)
 
 
-def _check(ports: Ports, rules: Rules, mutation: Mutation, attempt: Attempt) -> WriteRequest | Submission:
+def _check(
+    ports: Ports, rules: Rules, mutation: Mutation, attempt: Attempt, newer: Mapping[str, Any]
+) -> WriteRequest | Submission:
     """Between claim and send: is the record still what the intent stands on?
+
+    Args:
+        newer: what newer events' effects have set on the record.
 
     Returns:
         The request to send, or what was stored instead of sending.
@@ -183,7 +191,8 @@ def _check(ports: Ports, rules: Rules, mutation: Mutation, attempt: Attempt) -> 
     if references_in(intent.fields):  # nobody knows what is to be written
         unknown = Finding(next=Next.ASK, status=Status.REJECTED, reason=Reason.DEPENDENCY)
         return _settle_unsent(ports, rules, mutation, attempt, unknown, found=None)
-    if _may_skip(ports, rules, mutation, attempt) and compare(intent.fields, mutation.base_state or {}, rules.specs):
+    skips = _may_skip(ports, rules, mutation, attempt) and not overtaken_in(intent.fields, newer, rules.specs)
+    if skips and compare(intent.fields, mutation.base_state or {}, rules.specs):
         return _request(mutation, record=None)
     found = find_record(ports, mutation, history=True)
     if found.refuses_us:
@@ -197,7 +206,16 @@ def _check(ports: Ports, rules: Rules, mutation: Mutation, attempt: Attempt) -> 
     )
     finding = reconciliation.find(look_, rules.target, rules.specs, effects_on(ports, mutation, found.record))
     if finding.next is Next.SEND_AGAIN:
-        return _request(mutation, record=found.record)
+        lost = overtaken(intent.fields, newer, found.record, rules.specs) if found.record is not None else ()
+        if not lost:
+            return _request(mutation, record=found.record)
+        finding = Finding(
+            next=Next.ASK,
+            status=Status.DIVERGENT,
+            reason=Reason.CHANGED_BEFORE_WRITE,
+            differences=lost,
+            verdict=Presence.ONE,
+        )
     if found.presence is not Presence.UNKNOWN and finding.status not in {None, Status.UNCERTAIN}:
         return _settle_unsent(ports, rules, mutation, attempt, finding, found=found)
     answer = Answer(

@@ -111,6 +111,8 @@ class Claim(BaseModel):
     """What became of a claim.
 
     Attributes:
+        newer: of a *won* one: the fields that newer events' observed mutations of the record have set, with what was
+            observed of them. A derived mutation was decided with the record in view, and for it there are none.
         wake: as in `Settled`, where the mutation was *superseded*.
     """
 
@@ -119,6 +121,7 @@ class Claim(BaseModel):
     result: ClaimResult
     mutation: Mutation
     attempt: Attempt | None = None
+    newer: dict[str, Any] = {}
     wake: str | None = None
 
 

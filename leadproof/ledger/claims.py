@@ -14,7 +14,7 @@ from leadproof.domain.steps import Claim, ClaimResult
 from leadproof.domain.unanswered import may_attempt_again
 from leadproof.ledger.events import locked, recompute
 from leadproof.ledger.questions import resolve
-from leadproof.ledger.records import answered_by_newer, held_by, must_wait
+from leadproof.ledger.records import answered_by, held_by, must_wait, newer_effects
 from leadproof.ledger.rows import attempts_of, find_mutation, observations_of, to_mutation
 from leadproof.ledger.settling import found, leave
 from leadproof.ledger.tables import ATTEMPT, LEAD_EVENT, MUTATION
@@ -173,14 +173,17 @@ def _take(tx: Transaction, mutation: Mutation, occurred_at: datetime, ask: _Ask)
     claimed = move(tx, mutation, Status.SUBMITTED, None, because=mutation.reason, **columns)
     if claimed is None:
         raise AssertionError("a locked row was changed by someone else")
-    if mutation.status in _NEW_HOLD:
-        if must_wait(tx, claimed, occurred_at):
-            raise _OtherFirst(ClaimResult.WAITS)
-        if answered_by_newer(tx, claimed, occurred_at):
-            raise _OtherFirst(ClaimResult.SUPERSEDED)
+    takes = mutation.status in _NEW_HOLD
+    if takes and must_wait(tx, claimed, occurred_at):
+        raise _OtherFirst(ClaimResult.WAITS)
+    newer = newer_effects(tx, claimed, occurred_at)
+    if takes and answered_by(claimed, newer):
+        raise _OtherFirst(ClaimResult.SUPERSEDED)
     if resolve(tx, mutation.mutation_key) is not None:
         recompute(tx, locked(tx, mutation.event_key))
-    return Claim(result=ClaimResult.WON, mutation=claimed, attempt=attempt)
+    known = {name: value for effect in newer for name, value in effect.items()}
+    overtakes = {} if claimed.parent_key is not None else known
+    return Claim(result=ClaimResult.WON, mutation=claimed, attempt=attempt, newer=overtakes)
 
 
 def _queue_up(tx: Transaction, mutation: Mutation) -> Mutation:

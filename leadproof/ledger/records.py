@@ -9,6 +9,7 @@ whose parent is `superseded`, however long it takes; the sweep resumes its run. 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import datetime, timedelta
 from functools import cache
 from typing import Any
@@ -127,7 +128,7 @@ def _freed_since(tx: Transaction, mutation: Mutation, moment: datetime) -> bool:
 @cache
 def _newer(named: bool) -> Select[Any]:
     return (
-        select(MUTATION.c.intended_state)
+        select(MUTATION.c.intended_state, MUTATION.c.observed_state)
         .join(LEAD_EVENT, LEAD_EVENT.c.event_key == MUTATION.c.event_key)
         .where(
             _same_record(named),
@@ -140,20 +141,39 @@ def _newer(named: bool) -> Select[Any]:
                 ),
             ),
         )
+        .order_by(LEAD_EVENT.c.occurred_at, LEAD_EVENT.c.event_key, MUTATION.c.ordinal, MUTATION.c.created_at)
     )
 
 
-def answered_by_newer(tx: Transaction, mutation: Mutation, occurred_at: datetime) -> bool:
-    """Whether a newer event's observed mutation of the same record set every field of this one's intent.
+def newer_effects(tx: Transaction, mutation: Mutation, occurred_at: datetime) -> tuple[dict[str, Any], ...]:
+    """Of each newer event's observed mutation of the same record, the oldest first, the fields that it set, with what
+    was observed of them.
 
     To be asked after the hold was taken, in a statement of its own: before it, PostgreSQL would show a state that is
     already past.
     """
     mine = {"occurred_at": occurred_at, "event_key": mutation.event_key}
     rows = tx.rows(_newer(_named(mutation)), _record(mutation) | mine)
-    fields = set(mutation.intent.fields)
-    intents = (row["intended_state"] for row in rows)
-    return any(fields <= set(intent["fields"]) for intent in intents if intent is not None)
+    return tuple(
+        row["intended_state"]["fields"] | _among(row["intended_state"]["fields"], row["observed_state"])
+        for row in rows
+        if row["intended_state"] is not None
+    )
+
+
+def _among(intended: dict[str, Any], observed: dict[str, Any] | None) -> dict[str, Any]:
+    seen: dict[str, Any] = (observed or {}).get("fields") or {}
+    return {name: seen[name] for name in intended if name in seen}
+
+
+def answered_by(mutation: Mutation, newer: Iterable[dict[str, Any]]) -> bool:
+    """Whether one of these effects set every field of a mutation's intent."""
+    return any(mutation.intent.fields.keys() <= effect.keys() for effect in newer)
+
+
+def answered_by_newer(tx: Transaction, mutation: Mutation, occurred_at: datetime) -> bool:
+    """Whether a newer event's observed mutation of the same record set every field of this one's intent."""
+    return answered_by(mutation, newer_effects(tx, mutation, occurred_at))
 
 
 @cache

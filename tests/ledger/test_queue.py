@@ -200,7 +200,15 @@ class TestNewerEvents:
     def test_a_field_was_not_set(self, ledger: OwnedLedger, clock: HandClock) -> None:
         older = of_one_record(ledger, 1, fields={"lead_status": "new", "stage": "lead"})
         done(ledger, clock, of_one_record(ledger, 2, fields={"lead_status": "qualified"}))
-        assert claim(ledger, older).result is ClaimResult.WON
+        won = claim(ledger, older)
+        assert won.result is ClaimResult.WON
+        assert won.newer == {"lead_status": "qualified"}  # what the check has to leave alone
+
+    def test_of_several_newer_events_the_newest_says_what_stands(self, ledger: OwnedLedger, clock: HandClock) -> None:
+        older = of_one_record(ledger, 1, fields={"lead_status": "new", "stage": "lead"})
+        done(ledger, clock, of_one_record(ledger, 3, fields={"lead_status": "won"}))
+        done(ledger, clock, of_one_record(ledger, 4, fields={"owner": "7"}))
+        assert claim(ledger, older).newer == {"lead_status": "won", "owner": "7"}
 
     def test_an_older_event_supersedes_nothing(self, ledger: OwnedLedger, clock: HandClock) -> None:
         newer = of_one_record(ledger, 2)

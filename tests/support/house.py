@@ -62,6 +62,17 @@ QUICK = {
     "read_spacing_seconds = 0.5": "read_spacing_seconds = 0.1",
     "patience_seconds = 60": "patience_seconds = 4",
     "probe_seconds = 2": "probe_seconds = 0.3",
+    '[[rule]]\nname = "website-competitor"': """[[rule]]
+name = "website-united-kingdom"
+when = { source = "website", equals = { country = "GB" }, present = ["company", "last_name"] }
+action = "create"
+target = "salesforce"
+object = "lead"
+fields = { owner = "inbound" }
+reason = "A company in the United Kingdom asked on the website"
+
+[[rule]]
+name = "website-competitor\"""",
 }
 """The embedded policy's times, shorter still: what takes a window must not take a minute of a test."""
 
