@@ -13,8 +13,9 @@ from leadproof import boundary, shadow
 from leadproof.boundary import Ports, Result, Rules, Submission
 from leadproof.domain.events import Outcome
 from leadproof.domain.mutation import Mutation, Status
+from leadproof.domain.observing import LONGEST_WAIT
 from leadproof.domain.progress import Step, StepKind, Unstored, view_of
-from leadproof.domain.reconciliation import LONGEST_WAIT, Next
+from leadproof.domain.reconciliation import Next
 from leadproof.ports import Clock, Crm, Ledger
 from leadproof.rulebook import Rulebook
 

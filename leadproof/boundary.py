@@ -18,14 +18,25 @@ from leadproof.domain.comparison import compare
 from leadproof.domain.errors import LedgerUnavailable, NotFound
 from leadproof.domain.events import Outcome
 from leadproof.domain.mutation import Answer, AnswerClass, Attempt, Mutation, Reason, Status
+from leadproof.domain.observing import Look, presence
 from leadproof.domain.overtaking import overtaken, overtaken_in
 from leadproof.domain.progress import Unstored
-from leadproof.domain.reconciliation import Finding, Look, Next
+from leadproof.domain.reconciliation import Finding, Next
 from leadproof.domain.records import FoundRecord, LookUp, Presence
 from leadproof.domain.references import references_in
 from leadproof.domain.review import ReviewState
 from leadproof.domain.steps import Claim, ClaimResult, Receipts, Settlement, TargetRow, WriteRequest
-from leadproof.looking import Ports, Rules, asked_id, effects_on, find_record, question, resolved, store_finding
+from leadproof.looking import (
+    Ports,
+    Rules,
+    asked_id,
+    effects_on,
+    find_record,
+    missed,
+    question,
+    resolved,
+    store_finding,
+)
 
 __all__ = ["Looked", "Ports", "Result", "Rules", "Submission", "look", "submit"]
 
@@ -197,11 +208,14 @@ def _check(
     found = find_record(ports, mutation, history=True)
     if found.refuses_us:
         ports.ledger.mark_target(ports.crm.system, up=False, reason=found.detail)
+    before = missed(ports, mutation) if found.presence is Presence.ABSENT else ()
     look_ = Look(
         mutation=mutation,
         attempts=(),  # judged as it stands now: what earlier attempts left was settled before this claim could win
         found=found,
         asked_id=asked_id(mutation),
+        looked_at=before,
+        seen_at=before,
         now=ports.clock.now(),
     )
     finding = reconciliation.find(look_, rules.target, rules.specs, effects_on(ports, mutation, found.record))
@@ -217,6 +231,8 @@ def _check(
             verdict=Presence.ONE,
         )
     if found.presence is not Presence.UNKNOWN and finding.status not in {None, Status.UNCERTAIN}:
+        return _settle_unsent(ports, rules, mutation, attempt, finding, found=found)
+    if found.presence is Presence.ABSENT:  # it may only not show yet: the next attempt looks for it again
         return _settle_unsent(ports, rules, mutation, attempt, finding, found=found)
     answer = Answer(
         outcome=AnswerClass.NOT_SENT,
@@ -262,13 +278,20 @@ def _request(mutation: Mutation, *, record: FoundRecord | None) -> WriteRequest:
 def _settle_unsent(
     ports: Ports, rules: Rules, mutation: Mutation, attempt: Attempt, finding: Finding, *, found: LookUp | None
 ) -> Submission:
-    """The check answered the question: the attempt is completed as *not sent*, and the finding is stored."""
+    """The check answered the question, or found nothing that it could be asked of: the attempt is completed as *not
+    sent*, and the finding is stored."""
     answer = Answer(outcome=AnswerClass.NOT_SENT, detail="nothing was sent: the check before the write answered")
     ports.ledger.store_answer(mutation.mutation_key, attempt.number, answer, request_digest=None)
     settled = store_finding(ports, rules, mutation, finding, found)
-    result = Result.SETTLED if settled.won else Result.MOVED
+    result = Result.AGAIN if finding.next is Next.READ_AGAIN else Result.SETTLED
     attempts = ports.ledger.attempts_of(mutation.mutation_key)
-    return Submission(result=result, mutation=settled.mutation, attempts=attempts, wake=settled.wake)
+    return Submission(
+        result=result if settled.won else Result.MOVED,
+        mutation=settled.mutation,
+        attempts=attempts,
+        at=finding.at,
+        wake=settled.wake,
+    )
 
 
 def _after(ports: Ports, rules: Rules, mutation_key: str, answer: Answer) -> Submission:
@@ -308,13 +331,13 @@ def look(ports: Ports, rules: Rules, mutation_key: str, *, receipts: Receipts | 
         row = ports.ledger.mark_target(ports.crm.system, up=False, reason=found.detail)
     elif row is not None and row.state != "up" and _shows_it_up(found, attempts):
         row = ports.ledger.mark_target(ports.crm.system, up=True, reason=None)
-    since = attempts[-1].started_at if attempts else mutation.created_at
     look_ = Look(
         mutation=mutation,
         attempts=attempts,
         found=found,
         asked_id=asked_id(mutation),
-        reads=1 + sum(1 for observation in receipts.observations if observation.read_at >= since),
+        looked_at=tuple(one.read_at for one in receipts.observations),
+        seen_at=tuple(one.read_at for one in receipts.observations if presence(one) is not Presence.UNKNOWN),
         refused_since=row.since if row is not None and row.state != "up" else None,
         now=ports.clock.now(),
     )

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
+from itertools import takewhile
 from typing import Any, NamedTuple
 
 from leadproof.domain.attribution import landed
 from leadproof.domain.fields import FieldSpec
 from leadproof.domain.mutation import Mutation, Observation, Reason, Status
+from leadproof.domain.observing import presence
 from leadproof.domain.policy import Policy, Target
 from leadproof.domain.reconciliation import Finding, Next
-from leadproof.domain.records import MARKER, FoundRecord, LookUp
+from leadproof.domain.records import MARKER, FoundRecord, LookUp, Presence
 from leadproof.domain.references import references_in
 from leadproof.domain.references import resolved as with_ids
 from leadproof.domain.steps import Question, Settled, Settlement
@@ -80,6 +82,13 @@ def effects_on(ports: Ports, mutation: Mutation, record: FoundRecord | None) -> 
     return effects
 
 
+def missed(ports: Ports, mutation: Mutation) -> tuple[datetime, ...]:
+    """When the latest looks, one after the other, did not find the record."""
+    receipts = ports.ledger.receipts(mutation.mutation_key)
+    before = reversed(receipts.observations) if receipts is not None else ()
+    return tuple(one.read_at for one in takewhile(lambda one: presence(one) is Presence.ABSENT, before))
+
+
 def store_finding(
     ports: Ports, rules: Rules, mutation: Mutation, finding: Finding, found: LookUp | None, *, asked: bool = False
 ) -> Settled:
@@ -140,6 +149,5 @@ def _state(found: LookUp, mutation: Mutation) -> dict[str, Any]:
 
 def question(rules: Rules, reason: Reason | None, now: datetime, status: Status | None = None) -> Question:
     """The question that a finding puts to a person, in the default queue."""
-    name, queue = rules.policy.queue(None)
     asked = reason or (status.value if status is not None else "uncertain")
-    return Question(reason=str(asked), queue=name, due_at=now + timedelta(hours=queue.due_hours))
+    return Question.asked(str(asked), rules.policy.queue(None), now)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from datetime import datetime, timedelta
 from enum import StrEnum
 
@@ -20,13 +19,11 @@ from leadproof.domain.attribution import (
 )
 from leadproof.domain.comparison import compare, moved
 from leadproof.domain.mutation import AnswerClass, Attempt, Difference, Mutation, Reason, Status
+from leadproof.domain.observing import Look, in_window, later, may_land, not_yet_looked_for, quiet_at, seen_through
 from leadproof.domain.plan import ActionKind
 from leadproof.domain.policy import Target
-from leadproof.domain.records import FoundRecord, LookUp, Presence
-
-_UNANSWERED = frozenset({None, AnswerClass.UNCERTAIN})
-_CHANGED_NOTHING = frozenset({AnswerClass.NOT_SENT, AnswerClass.NOT_APPLIED})
-LONGEST_WAIT = timedelta(hours=1)
+from leadproof.domain.records import FoundRecord, Presence
+from leadproof.domain.unanswered import CHANGED_NOTHING, UNANSWERED
 
 
 class Next(StrEnum):
@@ -62,37 +59,6 @@ class Finding(BaseModel):
     at: datetime | None = None
 
 
-class Look(BaseModel):
-    """All that a finding is drawn from.
-
-    Attributes:
-        attempts: all attempts of the mutation, oldest first.
-        found: the fresh look-up.
-        asked_id: the provider id that was read, where one was known.
-        reads: how many looks there were since the latest attempt, this one included.
-        refused_since: since when the target refuses us, while it does.
-    """
-
-    model_config = ConfigDict(frozen=True, defer_build=True)
-
-    mutation: Mutation
-    attempts: tuple[Attempt, ...]
-    found: LookUp
-    asked_id: str | None
-    reads: int = 1
-    refused_since: datetime | None = None
-    now: datetime
-
-    @property
-    def latest(self) -> Attempt | None:
-        return self.attempts[-1] if self.attempts else None
-
-
-def quiet_at(attempts: Sequence[Attempt], quiescence: timedelta) -> datetime | None:
-    """When the last unanswered attempt can no longer change the target; `None` where every attempt was answered."""
-    return max((a.send_before + quiescence for a in attempts if a.outcome in _UNANSWERED), default=None)
-
-
 def _margin(target: Target) -> timedelta:
     return timedelta(seconds=target.clock_margin_seconds)
 
@@ -105,33 +71,13 @@ def _merged(look: Look, record: FoundRecord) -> bool:
     return bool({record.record_id, *answered} - {look.asked_id, None})
 
 
-def _in_window(look: Look, target: Target) -> bool:
-    """Whether the observation window is open; it never closes before an attempt is quiet."""
-    latest, quiet = look.latest, quiet_at(look.attempts, target.quiescence)
-    if latest is None:
-        return False
-    ends = (latest.ended_at or latest.send_before) + target.observation_window
-    return look.now < max(ends, latest.send_before + target.quiescence, quiet or look.now)
-
-
-def _later(look: Look, target: Target) -> datetime:
-    """The time of the next look: doubling from the spacing up to a fifth of the window; after it, up to an hour."""
-    spacing = timedelta(seconds=target.read_spacing_seconds) * 2 ** min(look.reads - 1, 20)
-    bound = max(target.observation_window / 5, timedelta(seconds=target.read_spacing_seconds))
-    at: datetime = look.now + min(spacing, bound if _in_window(look, target) else LONGEST_WAIT)
-    quiet = quiet_at(look.attempts, target.quiescence)
-    if quiet is not None and look.now < quiet < at:
-        return quiet
-    return at
-
-
 def _unclear(look: Look, target: Target, differences: tuple[Difference, ...] = ()) -> Finding:
     """Nothing can be said from this look: keep reading while the window is open, then ask, and go on reading slowly."""
-    at = _later(look, target)
+    at = later(look, target)
     if look.found.retry_after_seconds:
         at = max(at, look.now + timedelta(seconds=look.found.retry_after_seconds))
     status = Status.UNCERTAIN if look.mutation.status in {Status.SUBMITTED, Status.UNCERTAIN} else None
-    if _in_window(look, target):
+    if in_window(look, target):
         moves = status if quiet_at(look.attempts, target.quiescence) else None
         return Finding(next=Next.READ_AGAIN, status=moves, differences=differences, at=at)
     return Finding(next=Next.ASK, status=status, differences=differences, at=at)
@@ -155,14 +101,13 @@ def _nothing_of_ours(look: Look, target: Target) -> Finding:
     latest = look.latest
     if latest is None:
         return Finding(next=Next.SEND_AGAIN, verdict=Presence.ABSENT)
-    quiet = quiet_at(look.attempts, target.quiescence)
-    if _created(look) or (quiet is not None and look.now < quiet):
+    if _created(look) or may_land(look, target):
         return _unclear(look, target)
-    if latest.outcome is AnswerClass.ACCEPTED and _in_window(look, target):
+    if latest.outcome is AnswerClass.ACCEPTED and not seen_through(look, target):
         return _unclear(look, target)
     if latest.outcome is AnswerClass.REFUSES_THIS:
         exists = latest.answer is not None and latest.answer.read_first and look.mutation.intent.creates
-        if exists and _in_window(look, target):  # what is said to exist already can show a moment later
+        if exists and not seen_through(look, target):  # what is said to exist already can show a moment later
             return _unclear(look, target)
         return Finding(next=Next.ASK, status=Status.REJECTED, reason=Reason.REFUSES_THIS, verdict=Presence.ABSENT)
     if latest.outcome is AnswerClass.REFUSES_US and progress.out_of_patience(look.attempts, target, look.now):
@@ -176,17 +121,17 @@ def _absent(look: Look, latest: Attempt, target: Target) -> Finding:
     A target that lets us read and refuses our writes is probed with it; one that said yes and shows nothing is for a
     person.
     """
-    settled = [a.send_before + target.quiescence for a in look.attempts if a.outcome not in _CHANGED_NOTHING]
+    settled = [a.send_before + target.quiescence for a in look.attempts if a.outcome not in CHANGED_NOTHING]
     if latest.outcome is AnswerClass.REFUSES_US:
         settled.append(latest.send_before + timedelta(seconds=target.probe_seconds))
     again = max(settled, default=look.now)
     if look.now < again:
         return Finding(next=Next.READ_AGAIN, at=again)
-    unanswered = sum(1 for attempt in look.attempts if attempt.outcome in _UNANSWERED)
+    unanswered = sum(1 for attempt in look.attempts if attempt.outcome in UNANSWERED)
     asks = latest.outcome is AnswerClass.ACCEPTED or unanswered >= target.max_attempts
     if asks and look.mutation.reason is not Reason.RETRY:
-        return Finding(next=Next.ASK, status=Status.UNCERTAIN, verdict=Presence.ABSENT, at=_later(look, target))
-    status = Status.UNCERTAIN if latest.outcome in _UNANSWERED else None
+        return Finding(next=Next.ASK, status=Status.UNCERTAIN, verdict=Presence.ABSENT, at=later(look, target))
+    status = Status.UNCERTAIN if latest.outcome in UNANSWERED else None
     return Finding(next=Next.SEND_AGAIN, status=status, reason=look.mutation.reason, verdict=Presence.ABSENT)
 
 
@@ -201,7 +146,9 @@ def _not_found(look: Look, target: Target) -> Finding:
         return _unclear(look, target)
     if look.mutation.intent.creates and look.asked_id is None:
         return _nothing_of_ours(look, target)
-    if _in_window(look, target):
+    if look.latest is None and not_yet_looked_for(look, target):
+        return Finding(next=Next.READ_AGAIN, at=later(look, target))
+    if not seen_through(look, target):
         return _unclear(look, target)
     return Finding(next=Next.ASK, status=Status.DIVERGENT, reason=Reason.REMOVED, verdict=Presence.REMOVED)
 
@@ -232,11 +179,11 @@ def _not_ours(look: Look, record: FoundRecord, target: Target, specs: Specs, eff
     intent = look.mutation.intent
     differences = compare(intent.fields, record.fields, specs, record.history)
     if stranger(look.mutation, record):
-        if _in_window(look, target) and _may_still_show(look, target):
+        if _may_still_show(look, target):
             return _unclear(look, target, differences)
         return _changed(differences)
     if not differences and not _yet_to_link(look.mutation, record):
-        if not _in_window(look, target):
+        if seen_through(look, target):
             return Finding(next=Next.SETTLED, status=Status.OBSERVED, reason=Reason.ALREADY_SO, verdict=Presence.ONE)
         return _unclear(look, target)
     base = explained_base(look.mutation, record, specs, effects, _margin(target))
@@ -246,7 +193,7 @@ def _not_ours(look: Look, record: FoundRecord, target: Target, specs: Specs, eff
         return _nothing_of_ours(look, target)
     if any(not difference.returned for difference in changed):
         return _unclear(look, target, differences)
-    if _in_window(look, target) and _may_still_show(look, target):
+    if _may_still_show(look, target):
         return _unclear(look, target, differences)
     seen = {difference.field for difference in differences}
     elsewhere = tuple(
@@ -265,9 +212,8 @@ def _yet_to_link(mutation: Mutation, record: FoundRecord) -> bool:
 
 def _may_still_show(look: Look, target: Target) -> bool:
     """Whether a write of ours may land yet, or has landed and is not seen: an unanswered one, or an accepted one."""
-    quiet = quiet_at(look.attempts, target.quiescence)
     accepted = look.latest is not None and look.latest.outcome is AnswerClass.ACCEPTED
-    return accepted or (quiet is not None and look.now < quiet)
+    return (accepted and not seen_through(look, target)) or may_land(look, target)
 
 
 def _changed(differences: tuple[Difference, ...]) -> Finding:

@@ -8,8 +8,8 @@ from datetime import datetime, timedelta
 from leadproof.domain.mutation import AnswerClass, Attempt, Observation, Status
 from leadproof.domain.records import Presence
 
-_UNANSWERED = frozenset({None, AnswerClass.UNCERTAIN})
-_CHANGED_NOTHING = frozenset({AnswerClass.NOT_SENT, AnswerClass.NOT_APPLIED})
+UNANSWERED = frozenset({None, AnswerClass.UNCERTAIN})
+CHANGED_NOTHING = frozenset({AnswerClass.NOT_SENT, AnswerClass.NOT_APPLIED})
 _REFUSED = frozenset({AnswerClass.REFUSES_US, AnswerClass.REFUSES_THIS})
 
 
@@ -32,7 +32,7 @@ def may_attempt_again(
     if creates and any(attempt.outcome is AnswerClass.ACCEPTED for attempt in attempts):
         return False
     rejected = status is Status.REJECTED
-    harmless = _CHANGED_NOTHING | _REFUSED if rejected else _CHANGED_NOTHING
+    harmless = CHANGED_NOTHING | _REFUSED if rejected else CHANGED_NOTHING
     for attempt in attempts:
         if attempt.outcome in harmless:
             continue
@@ -60,7 +60,7 @@ def open_until(
     moments = [
         attempt.send_before + quiescence
         for attempt in attempts
-        if attempt.outcome in _UNANSWERED and not _shown(attempt, observations, mutation_key)
+        if attempt.outcome in UNANSWERED and not _shown(attempt, observations, mutation_key)
     ]
     latest = max(moments, default=None)
     return latest if latest is not None and now < latest else None

@@ -8,6 +8,7 @@ from sqlalchemy import bindparam, func, insert, select
 
 from leadproof.domain.errors import IllegalTransition, NotFound
 from leadproof.domain.mutation import Mutation, Observation, Reason, Status
+from leadproof.domain.observing import presence
 from leadproof.domain.records import Presence
 from leadproof.domain.steps import Settled, Settlement
 from leadproof.ledger.dependents import follow
@@ -114,17 +115,11 @@ def _columns(before: Mutation, step: Settlement) -> dict[str, Any]:
     if observation is not None or step.status is not before.status:
         noted = step.differences or (observation.differences if observation is not None else ())
         columns["differences"] = models(noted)
-    if observation is not None and not _says_nothing(observation):
+    if observation is not None and presence(observation) is not Presence.UNKNOWN:  # else what was seen stays
         columns["observed_state"] = observation.state
     if step.base_state is not None:
         columns["base_state"] = step.base_state
     return columns
-
-
-def _says_nothing(observation: Observation) -> bool:
-    """Whether a read saw nothing at all, so that what was seen before stays the latest state."""
-    presence = (observation.state or {}).get("presence", observation.verdict)
-    return bool(presence == Presence.UNKNOWN)
 
 
 def _append(tx: Transaction, mutation_key: str, observation: Observation) -> None:

@@ -117,6 +117,12 @@ def sees(found: LookUp) -> Sight:
     return lambda _target, _found: found
 
 
+def stale(target: Target) -> Sight:
+    """What record 601 is like now, for looks that come later."""
+    before = target.read("contact", "601", FIELDS, history=True)
+    return sees(before)
+
+
 UNREADABLE = LookUp(presence=Presence.UNKNOWN, detail="a time-out")
 REFUSED = LookUp(presence=Presence.UNKNOWN, detail="401", refuses_us=True)
 

@@ -13,7 +13,7 @@ from leadproof.domain.reconciliation import Next
 from leadproof.domain.records import LookUp, Presence
 from leadproof.domain.review import Decision, DecisionVerdict, ReviewDecision, ReviewState
 from leadproof.domain.steps import Applied, Settlement
-from tests.boundary.target import UNREADABLE, Reply, answers, applies_and_is_not_heard, is_lost, late, sees
+from tests.boundary.target import UNREADABLE, Reply, answers, applies_and_is_not_heard, is_lost, late, sees, stale
 from tests.boundary.world import TARGET, World
 
 QUIESCENCE = TARGET.quiescence
@@ -191,14 +191,9 @@ def test_a_record_that_was_merged_after_the_write_is_for_a_person(world: World) 
 
 
 # -- reads that say nothing, or the wrong thing ------------------------------------------------------------------------
-def stale(world: World) -> Callable[[object, LookUp], LookUp]:
-    before = world.target.read("contact", "601", ("owner", "lead_status"), history=True)
-    return lambda _target, _found: before
-
-
 def test_a_stale_read_after_an_accepted_write_is_read_again(world: World) -> None:
     world.update()
-    shown = stale(world)
+    shown = stale(world.target)
     world.submit()
     world.target.sights += [shown, shown]
     assert world.run().status is Status.OBSERVED
@@ -221,7 +216,7 @@ def test_the_reading_begins_anew_with_each_attempt(world: World) -> None:
 
 def test_an_accepted_update_that_never_shows_is_a_question_and_not_a_second_write(world: World) -> None:
     world.update()
-    shown = stale(world)
+    shown = stale(world.target)
     world.submit()
     world.target.always = shown
     mutation = world.run()

@@ -145,10 +145,6 @@ def was_removed(world: World) -> None:
     world.target.removed.add("601")
 
 
-def is_nowhere(world: World) -> None:
-    del world.target.records["601"]
-
-
 def was_linked_elsewhere(world: World) -> None:
     world.target.records["601"] = world.target.records["601"]._replace(external_id="x" * 64)
 
@@ -160,7 +156,6 @@ def was_linked_elsewhere(world: World) -> None:
         (was_changed, Status.DIVERGENT, Reason.CHANGED_BEFORE_WRITE),
         (was_merged, Status.DIVERGENT, Reason.MERGED),
         (was_removed, Status.DIVERGENT, Reason.REMOVED),
-        (is_nowhere, Status.DIVERGENT, Reason.REMOVED),
         (was_linked_elsewhere, Status.DIVERGENT, Reason.CHANGED_BEFORE_WRITE),
     ],
 )
@@ -179,6 +174,35 @@ def test_an_update_is_not_sent_when_the_check_answers(
     assert (review is not None) is (status is Status.DIVERGENT)
     if review is not None:
         assert review.reason == reason
+
+
+def test_a_record_that_does_not_show_yet_is_looked_for_and_then_written_once(world: World) -> None:
+    world.update()
+    world.target.sights += [sees(LookUp(presence=Presence.ABSENT))] * 3
+    assert world.run().status is Status.OBSERVED
+    assert world.outcomes == [AnswerClass.NOT_SENT] * 3 + [AnswerClass.ACCEPTED]
+    assert [one.verdict for one in world.receipts.observations] == ["unknown"] * 3 + ["one"]
+    assert (len(world.target.sent), len(world.effects)) == (1, 1)
+
+
+def test_a_record_that_is_nowhere_is_removed_once_it_was_looked_for_all_along(world: World) -> None:
+    world.update()
+    del world.target.records["601"]
+    mutation = world.run()
+    assert (mutation.status, mutation.reason, world.target.sent) == (Status.DIVERGENT, Reason.REMOVED, [])
+    first, *_, last = world.receipts.observations
+    assert (last.read_at - first.read_at, last.verdict) >= (TARGET.observation_window, "removed")
+    assert set(world.outcomes) == {AnswerClass.NOT_SENT}
+
+
+def test_a_long_sleep_between_two_looks_for_a_record_does_not_remove_it(world: World) -> None:
+    world.update()
+    world.target.sights += [sees(LookUp(presence=Presence.ABSENT))] * 2
+    assert world.submit().result is Result.AGAIN
+    world.clock.forward(20 * TARGET.observation_window_seconds)
+    assert world.submit().result is Result.AGAIN
+    assert world.run().status is Status.OBSERVED
+    assert len(world.effects) == 1
 
 
 def test_what_changed_and_who_changed_it_is_in_the_row(world: World) -> None:

@@ -8,8 +8,9 @@ from typing import Any
 
 from leadproof.domain.field_catalog import CATALOG
 from leadproof.domain.mutation import Answer, AnswerClass, Attempt, Intent, Mutation, RecordRef, Status
+from leadproof.domain.observing import Look
 from leadproof.domain.policy import Target
-from leadproof.domain.reconciliation import Finding, Look, find
+from leadproof.domain.reconciliation import Finding, find
 from leadproof.domain.records import MARKER, Change, FoundRecord, LookUp, Presence
 
 START = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
@@ -125,20 +126,31 @@ def finding(
     *attempts: Attempt,
     mutation: Mutation | None = None,
     now: float = 2.0,
-    reads: int = 1,
+    looked: Sequence[float] | None = None,
+    unseen: Sequence[float] = (),
     effects: Mapping[str, Mapping[str, Any]] | None = None,
     refused_since: float | None = None,
     target: Target = TARGET,
 ) -> Finding:
-    """What a look says, `now` seconds after the start."""
+    """What a look says, `now` seconds after the start.
+
+    Args:
+        looked: seconds after the start of earlier looks that the target answered; without them it was looked at all
+            along.
+        unseen: of earlier looks that it did not answer.
+    """
     looked_for = mutation or a_mutation()
+    began = max((attempt.started_at for attempt in attempts), default=at(now))
+    along = range(20, int((at(now) - START).total_seconds()) + 1, 20) if looked is None else looked
+    seen = tuple(at(one) for one in along if looked is not None or began < at(one) < at(now))
     return find(
         Look(
             mutation=looked_for,
             attempts=attempts,
             found=found,
             asked_id=looked_for.provider_record_id,
-            reads=reads,
+            looked_at=tuple(sorted([*seen, *(at(one) for one in unseen)])),
+            seen_at=seen,
             refused_since=at(refused_since) if refused_since is not None else None,
             now=at(now),
         ),

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from leadproof.domain.mutation import AnswerClass, Attempt, Mutation, Reason, Status
-from leadproof.domain.reconciliation import LONGEST_WAIT, Finding, Next
+from leadproof.domain.observing import LONGEST_WAIT
+from leadproof.domain.reconciliation import Finding, Next
 from leadproof.domain.records import LookUp, Presence
 from tests.domain.looks import (
     BASE,
@@ -175,7 +176,7 @@ def test_nothing_is_absent_before_an_unanswered_attempt_is_quiet(
 
 
 def test_the_look_that_can_tell_comes_when_the_attempt_is_quiet() -> None:
-    assert finding(AT_BASE, UNCERTAIN, now=QUIET - 1, reads=9).at == at(QUIET)
+    assert finding(AT_BASE, UNCERTAIN, now=QUIET - 1, looked=range(9)).at == at(QUIET)
 
 
 def test_quiet_counts_from_the_last_moment_to_send_and_not_from_the_answer() -> None:
@@ -215,9 +216,11 @@ def test_a_stale_read_after_an_accepted_write_is_read_again_within_the_window() 
     first = finding(AT_BASE, ACCEPTED)
     assert said(first) == AGAIN
     assert first.at == at(2 + TARGET.read_spacing_seconds)
-    second = finding(AT_BASE, ACCEPTED, now=4, reads=2)
+    second = finding(AT_BASE, ACCEPTED, now=4, looked=[2])
     assert second.at == at(4 + 2 * TARGET.read_spacing_seconds)
-    assert finding(AT_BASE, ACCEPTED, now=100, reads=20).at == at(100 + TARGET.observation_window_seconds / 5)
+    assert finding(AT_BASE, ACCEPTED, now=100, looked=range(20, 100, 4)).at == at(
+        100 + TARGET.observation_window_seconds / 5
+    )
 
 
 def test_a_stale_read_of_other_values_after_an_accepted_write_is_read_again_too() -> None:
@@ -341,10 +344,19 @@ def test_removed_and_several_are_for_a_person(attempts: tuple[Attempt, ...], mut
 
 
 def test_a_record_that_is_nowhere_any_more_is_removed_once_the_window_has_passed() -> None:
-    assert said(finding(ABSENT)) == divergent(Reason.REMOVED, "removed")
     assert said(finding(ABSENT, ACCEPTED)) == AGAIN
     assert said(finding(ABSENT, UNCERTAIN)) == AGAIN_UNCERTAIN
     assert said(finding(ABSENT, ACCEPTED, now=WINDOW)) == divergent(Reason.REMOVED, "removed")
+
+
+def test_a_record_that_the_check_does_not_find_is_looked_for_as_long_as_the_window_lasts() -> None:
+    first = finding(ABSENT, now=50)
+    assert (said(first), first.at) == (AGAIN, at(50 + TARGET.read_spacing_seconds))
+    looked = [50, 52, 56, 64, 80, 112, 172, 232]
+    last = finding(ABSENT, now=292, looked=looked)
+    assert (said(last), last.at) == (AGAIN, at(292 + TARGET.observation_window_seconds / 5))
+    assert said(finding(ABSENT, now=352, looked=[*looked, 292])) == divergent(Reason.REMOVED, "removed")
+    assert said(finding(ABSENT, now=50 + WINDOW, looked=[50])) == AGAIN
 
 
 @pytest.mark.parametrize("external_id", [None, THEIRS])
@@ -365,6 +377,50 @@ def test_a_record_that_meanwhile_carries_another_external_id_is_not_written(fiel
     assert finding(one(a_record(BASE, external_id=OURS))).next is Next.SEND_AGAIN
 
 
+# -- time in which nobody looked ---------------------------------------------------------------------------------------
+LATE = 20 * WINDOW
+ELSEWHERE = one(a_record({**BASE, "owner": "777"}))
+
+
+@pytest.mark.parametrize(
+    ("found", "mutation", "attempt", "at_last"),
+    [
+        (AT_BASE, None, ACCEPTED, ASK_ABSENT),
+        (AT_BASE, None, UNCERTAIN, SEND_UNCERTAIN),
+        (AT_BASE, None, OPEN, SEND_UNCERTAIN),
+        (ABSENT, CREATE, UNCERTAIN, SEND_UNCERTAIN),
+        (ABSENT, None, ACCEPTED, divergent(Reason.REMOVED, "removed")),
+        (ABSENT, None, UNCERTAIN, divergent(Reason.REMOVED, "removed")),
+        (one(a_record()), None, ACCEPTED, ALREADY_SO),
+        (one(a_record()), None, UNCERTAIN, ALREADY_SO),
+        (ELSEWHERE, None, ACCEPTED, CHANGED),
+        (ELSEWHERE, None, UNCERTAIN, CHANGED),
+        (one(a_record(record_id="602")), CREATE, UNCERTAIN, CHANGED),
+    ],
+)
+def test_one_look_after_a_long_sleep_shows_nothing_that_is_not_there(
+    found: LookUp, mutation: Mutation | None, attempt: Attempt, at_last: tuple[Any, ...]
+) -> None:
+    again = AGAIN if attempt is ACCEPTED else AGAIN_UNCERTAIN
+    first = finding(found, attempt, mutation=mutation, now=LATE, looked=())
+    assert (said(first), first.at) == (again, at(LATE + TARGET.read_spacing_seconds))
+    assert said(finding(found, attempt, mutation=mutation, now=LATE + 2, looked=[LATE])) == again
+    looks = [LATE + seconds for seconds in range(0, int(WINDOW), 20)]
+    assert said(finding(found, attempt, mutation=mutation, now=LATE + WINDOW, looked=looks)) == at_last
+
+
+def test_what_is_there_is_seen_at_the_first_look_however_late_it_comes() -> None:
+    assert said(finding(one(a_record(marker=KEY)), OPEN, now=LATE, looked=())) == OBSERVED
+    assert said(finding(REMOVED, ACCEPTED, now=LATE, looked=())) == divergent(Reason.REMOVED, "removed")
+
+
+def test_looks_that_said_nothing_are_no_part_of_an_absence_and_a_person_is_asked_all_the_same() -> None:
+    unseen = range(20, int(WINDOW), 20)
+    asked = finding(AT_BASE, UNCERTAIN, now=WINDOW, looked=(), unseen=unseen)
+    assert said(asked) == ASK_UNCERTAIN
+    assert asked.at == at(WINDOW + TARGET.observation_window_seconds / 5)  # it tells again, and soon tells enough
+
+
 # -- unknown -----------------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("mutation", [None, CREATE])
 def test_unknown_is_read_again_and_never_turns_into_absent(mutation: Mutation | None) -> None:
@@ -377,7 +433,10 @@ def test_unknown_is_read_again_and_never_turns_into_absent(mutation: Mutation | 
 
 
 def test_after_the_window_the_reading_goes_on_slowly() -> None:
-    assert finding(UNKNOWN, UNCERTAIN, now=10 * WINDOW, reads=30).at == at(10 * WINDOW) + LONGEST_WAIT
+    assert (
+        finding(UNKNOWN, UNCERTAIN, now=10 * WINDOW, looked=(), unseen=range(20, 3000, 20)).at
+        == at(10 * WINDOW) + LONGEST_WAIT
+    )
 
 
 def test_a_target_that_names_a_time_is_not_asked_earlier() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from datetime import datetime
 from typing import Any, NamedTuple
 
 from hypothesis import event, given, settings
@@ -11,7 +13,9 @@ from leadproof.domain.attribution import landed, stranger
 from leadproof.domain.comparison import compare
 from leadproof.domain.field_catalog import CATALOG
 from leadproof.domain.mutation import AnswerClass, Attempt, Mutation, Observation, Reason, Status, legal
-from leadproof.domain.reconciliation import Finding, Look, Next, find, quiet_at
+from leadproof.domain.observing import Look, looked_for, quiet_at
+from leadproof.domain.policy import Target
+from leadproof.domain.reconciliation import Finding, Next, find
 from leadproof.domain.records import MARKER, Change, FoundRecord, LookUp, Presence
 from leadproof.domain.unanswered import may_attempt_again
 from tests.domain.looks import BASE, INTENT, KEY, OTHER_KEY, OURS, TARGET, THEIRS, a_mutation, an_attempt, at
@@ -37,6 +41,7 @@ def mostly(usual: str, seldom: str) -> st.SearchStrategy[str]:
 
 class Drawn(NamedTuple):
     look: Look
+    target: Target
     effects: dict[str, dict[str, Any]]
     found: Finding
 
@@ -91,30 +96,37 @@ def look_ups(draw: st.DrawFn, record_id: str) -> LookUp:
     return LookUp(presence=presence, record=draw(records(record_id)) if presence is Presence.ONE else None)
 
 
+def instants(seconds: Iterable[float]) -> tuple[datetime, ...]:
+    return tuple(at(one) for one in seconds)
+
+
 @st.composite
 def findings(draw: st.DrawFn) -> Drawn:
     mutation = draw(mutations())
     record_id = mutation.provider_record_id or "602"
     made = draw(attempts(record_id))
     began = (made[-1].started_at - at(0)).total_seconds() if made else 0.0
+    now = began + draw(MOMENTS)
+    looked_at = draw(st.sampled_from([(), (0.5,), range(0, int(now), 20), range(0, int(now), 200)]).map(instants))
     look = Look(
         mutation=mutation,
         attempts=made,
         found=draw(look_ups(record_id)),
         asked_id=mutation.provider_record_id,
-        reads=draw(st.sampled_from([1, 2, 7, 1000])),
+        looked_at=looked_at,
+        seen_at=looked_at if draw(st.booleans()) else looked_at[-1:],
         refused_since=draw(st.sampled_from([None, at(0.0), at(began)])),
-        now=at(began + draw(MOMENTS)),
+        now=at(now),
     )
     effects = draw(st.sampled_from([{}, {OTHER_KEY: {"owner": "777", "lead_status": None}}]))
     target = TARGET.model_copy(update={"observation_window_seconds": draw(st.sampled_from([5.0, 300.0]))})
     found = find(look, target, CATALOG, effects)
     event(f"{found.next} {found.status}")
-    return Drawn(look, effects, found)
+    return Drawn(look, target, effects, found)
 
 
 def absent_is_said_only_of_what_was_seen_and_can_land_no_more(drawn: Drawn) -> None:
-    look, _, found = drawn
+    look, _, _, found = drawn
     if found.verdict != Presence.ABSENT:
         return
     assert look.found.presence in {Presence.ABSENT, Presence.ONE}
@@ -125,8 +137,27 @@ def absent_is_said_only_of_what_was_seen_and_can_land_no_more(drawn: Drawn) -> N
     assert not created
 
 
+def what_nobody_looked_for_is_never_said_to_be_missing(drawn: Drawn) -> None:
+    """What is said of a write that does not show was looked at for as long as it could have landed, or shown."""
+    look, target, _, found = drawn
+    latest, accepted = look.latest, look.latest is not None and look.latest.outcome is AnswerClass.ACCEPTED
+    unanswered = [attempt for attempt in look.attempts if attempt.outcome in {None, AnswerClass.UNCERTAIN}]
+    record = look.found.record
+    told = found.verdict == Presence.ABSENT or found.reason in {Reason.ALREADY_SO, Reason.CHANGED_BEFORE_WRITE}
+    missing = found.reason is Reason.REMOVED and look.found.presence is Presence.ABSENT
+    if latest is None or not (told or missing) or (record is not None and landed(record, KEY)):
+        return
+    if accepted or missing or found.reason is Reason.ALREADY_SO:
+        seen = looked_for(latest.started_at, look.seen_at, look.now, target)
+        assert seen >= target.observation_window
+    elif unanswered:
+        asked = unanswered[-1]
+        seen = looked_for(asked.started_at, look.seen_at, look.now, target)
+        assert seen >= asked.send_before - asked.started_at + target.quiescence
+
+
 def unknown_never_turns_into_anything_that_was_seen(drawn: Drawn) -> None:
-    look, _, found = drawn
+    look, _, _, found = drawn
     if look.found.presence is not Presence.UNKNOWN:
         return
     assert found.verdict == Presence.UNKNOWN
@@ -139,7 +170,7 @@ def unknown_never_turns_into_anything_that_was_seen(drawn: Drawn) -> None:
 
 
 def nothing_is_sent_again_while_an_attempt_may_land_or_where_it_must_not_go(drawn: Drawn) -> None:
-    look, _, found = drawn
+    look, _, _, found = drawn
     if found.next is not Next.SEND_AGAIN:
         return
     quiet = quiet_at(look.attempts, TARGET.quiescence)
@@ -160,7 +191,7 @@ def nothing_is_sent_again_while_an_attempt_may_land_or_where_it_must_not_go(draw
 
 
 def observed_means_every_field_and_whose_write_it_was(drawn: Drawn) -> None:
-    look, _, found = drawn
+    look, _, _, found = drawn
     if found.status is not Status.OBSERVED:
         return
     record = look.found.record
@@ -171,7 +202,7 @@ def observed_means_every_field_and_whose_write_it_was(drawn: Drawn) -> None:
 
 
 def every_move_is_in_the_table(drawn: Drawn) -> None:
-    look, _, found = drawn
+    look, _, _, found = drawn
     before, after = look.mutation.status, found.status
     assert after is None or after is before or legal(before, after, found.reason)
     assert after is not Status.SUBMITTED
@@ -182,7 +213,7 @@ def every_move_is_in_the_table(drawn: Drawn) -> None:
 
 
 def whatever_stays_open_is_looked_at_again_and_never_at_once(drawn: Drawn) -> None:
-    look, _, found = drawn
+    look, _, _, found = drawn
     if found.next in {Next.READ_AGAIN, Next.PARK} or (found.next is Next.ASK and found.status is Status.UNCERTAIN):
         assert found.at is not None
         assert found.at > look.now
@@ -197,6 +228,7 @@ def whatever_stays_open_is_looked_at_again_and_never_at_once(drawn: Drawn) -> No
 def test_whatever_is_seen_a_finding_keeps_to_the_rules(drawn: Drawn) -> None:
     for rule in (
         absent_is_said_only_of_what_was_seen_and_can_land_no_more,
+        what_nobody_looked_for_is_never_said_to_be_missing,
         unknown_never_turns_into_anything_that_was_seen,
         nothing_is_sent_again_while_an_attempt_may_land_or_where_it_must_not_go,
         observed_means_every_field_and_whose_write_it_was,
