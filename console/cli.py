@@ -21,6 +21,7 @@ from console import (
     reviews,
     sending,
     shadow,
+    why,
 )
 from console.leaving import leaving
 
@@ -49,6 +50,7 @@ app.command("send")(sending.send)
 app.command("replay")(replay.replay)
 app.command("doctor")(doctor.doctor)
 app.command("config")(configuration.config)
+app.command("why")(why.why)
 app.add_typer(leads.app, name="lead")
 app.add_typer(mutations.app, name="mutation")
 app.add_typer(policy.app, name="policy")

@@ -276,6 +276,14 @@ class Ledger(Protocol):
         mutation of the same record, or an earlier one of the same plan, and was observed; `None` otherwise."""
         ...
 
+    def effects_on(self, record_id: str, *, target_system: str | None = None) -> tuple[Mutation, ...]:
+        """Our effects on a record, the latest first and not without end.
+
+        Args:
+            record_id: the target's own id, or our external id.
+        """
+        ...
+
     def creator_of(self, external_id: str) -> str | None:
         """The key of the *create* mutation of ours that names this external id as its target record."""
         ...

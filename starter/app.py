@@ -31,12 +31,24 @@ from starter.off_loop import off_loop
 from starter.quarantine import Quarantine
 from starter.reviews import Reviews
 from starter.webhooks import Webhooks
+from starter.why import Look, Why
 
 _LOOK: Final = timedelta(seconds=2)
 
 
-def create_app(settings: Settings, *, ledger: Ledger, client: Client, policy: Policy, clock: Clock) -> FastAPI:
+def create_app(
+    settings: Settings,
+    *,
+    ledger: Ledger,
+    client: Client,
+    policy: Policy,
+    clock: Clock,
+    look: Look = lambda _: None,
+) -> FastAPI:
     """The application over open connections; whoever opened them closes them.
+
+    Args:
+        look: opens the CRMs that a record can be read from; without it the ledger alone is told of.
 
     Raises:
         ConfigurationRefused: a secret or a token is none, or a generic source has a reserved name.
@@ -61,6 +73,7 @@ def create_app(settings: Settings, *, ledger: Ledger, client: Client, policy: Po
         Quarantine(ledger=ledger, intake=intake, tokens=tokens, metrics=metrics),
     ):
         app.include_router(part.router())
+    app.include_router(Why(ledger=ledger, policy=policy, look=look).router(tokens))
     _add_probes(app, ledger, client, metrics)
     problems.install(app)
     _describe(app)

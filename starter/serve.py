@@ -24,6 +24,7 @@ from leadproof.ledger.store import SqlLedger
 from leadproof.settings import Settings, check_mode
 from starter.app import create_app
 from starter.off_loop import PATIENCE_SECONDS
+from workers.compose import looking
 from workers.connect import connect
 
 _STOP_SECONDS: Final = 10
@@ -54,7 +55,8 @@ async def serve(settings: Settings, *, stop: asyncio.Event | None = None) -> Non
         ledger = SqlLedger(engine, clock, parse=parse_policy)
         ledger.load_policy(policy)
         client = await connect(settings)
-        app = create_app(settings, ledger=ledger, client=client, policy=policy, clock=clock)
+        look = looking(settings, policy)
+        app = create_app(settings, ledger=ledger, client=client, policy=policy, clock=clock, look=look)
         server = _Server(
             uvicorn.Config(
                 app,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
 from pathlib import Path
+from threading import Lock
 from typing import Any, Final, NamedTuple
 
 from temporalio.client import Client
@@ -106,6 +107,26 @@ def crms_of(settings: Settings, policy: Policy) -> dict[str, Crm]:
         ConfigurationRefused: credentials are missing, or as `systems_of` says.
     """
     return {system.name: system.crm(settings, policy) for system in systems_of(policy)}
+
+
+def looking(settings: Settings, policy: Policy) -> Callable[[str], Crm | None]:
+    """Opens the policy's CRMs for reading, each when it is first asked for; threads may share it.
+
+    Returns:
+        A function from a system's name to its adapter, `None` where the settings hold no credentials for it.
+    """
+    opened: dict[str, Crm | None] = {}
+    lock = Lock()
+
+    def look(name: str) -> Crm | None:
+        with lock:
+            if name not in opened:
+                system = SYSTEMS.get(name) if name in policy.targets else None
+                known = system is not None and system.has_credentials(settings)
+                opened[name] = ReadOnly(system.crm(settings, policy)) if system is not None and known else None
+            return opened[name]
+
+    return look
 
 
 def our_field(system: str, name: str, policy: Policy) -> str | None:

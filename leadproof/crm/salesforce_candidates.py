@@ -14,14 +14,14 @@ from typing import Any, Final, NamedTuple, TypeVar
 from leadproof.crm import salesforce_refusal
 from leadproof.crm.patience import PATIENCE, PAUSES, Heard, NotHeard, Patience, refused
 from leadproof.crm.salesforce_client import SalesforceClient, format_soql
-from leadproof.crm.salesforce_fields import OBJECTS, PREFIXES
+from leadproof.crm.salesforce_fields import OBJECTS
 from leadproof.crm.salesforce_question import answered, body_of
 from leadproof.deadline import Deadline, Exchange
 from leadproof.domain.candidates import Candidate, Version
 from leadproof.domain.errors import ConfigurationRefused
 from leadproof.domain.mutation import Answer, AnswerClass
 from leadproof.domain.plan import TargetObject
-from leadproof.domain.salesforce_ids import salesforce_id
+from leadproof.domain.salesforce_ids import PREFIXES, salesforce_id
 
 T = TypeVar("T")
 

@@ -18,9 +18,6 @@ from leadproof.domain.salesforce_ids import salesforce_id
 OBJECTS: Final[Mapping[str, str]] = MappingProxyType({TargetObject.LEAD: "Lead", TargetObject.CONTACT: "Contact"})
 """Our name of an object and Salesforce's."""
 
-PREFIXES: Final[Mapping[str, str]] = MappingProxyType({TargetObject.LEAD: "00Q", TargetObject.CONTACT: "003"})
-"""How the ids of an object begin."""
-
 _BOTH: Final = {
     "email": "Email",
     "phone": "Phone",

@@ -11,7 +11,7 @@ from leadproof.crm import salesforce_refusal
 from leadproof.crm.answers import retry_after
 from leadproof.crm.salesforce_client import SalesforceClient, format_soql
 from leadproof.crm.salesforce_definitions import HISTORIES, LONGEST_IN_HISTORY, Definitions
-from leadproof.crm.salesforce_fields import OBJECTS, PREFIXES, SalesforceFields
+from leadproof.crm.salesforce_fields import OBJECTS, SalesforceFields
 from leadproof.crm.salesforce_history import Attribution, changes, moment
 from leadproof.crm.salesforce_question import answered, body_of
 from leadproof.deadline import Deadline, Response
@@ -20,7 +20,7 @@ from leadproof.domain.fields import FieldType
 from leadproof.domain.mutation import Answer, AnswerClass, RecordRef
 from leadproof.domain.plan import TargetObject
 from leadproof.domain.records import MARKER, FoundRecord, LookUp, Presence
-from leadproof.domain.salesforce_ids import salesforce_id
+from leadproof.domain.salesforce_ids import PREFIXES, salesforce_id
 
 _ABSENT: Final = LookUp(presence=Presence.ABSENT)
 _LAST_MOVED: Final = ("LastModifiedDate", "SystemModstamp")

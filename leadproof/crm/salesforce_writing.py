@@ -13,12 +13,12 @@ from leadproof.crm import salesforce_checks, salesforce_refusal
 from leadproof.crm.answers import OUR_FIELD_UNUSABLE, retry_after
 from leadproof.crm.salesforce_client import SalesforceClient, format_external_id
 from leadproof.crm.salesforce_definitions import Definitions
-from leadproof.crm.salesforce_fields import OBJECTS, PREFIXES, SalesforceFields
+from leadproof.crm.salesforce_fields import OBJECTS, SalesforceFields
 from leadproof.crm.salesforce_question import answered, body_of
 from leadproof.deadline import Deadline, Response
 from leadproof.domain.errors import MalformedValue
 from leadproof.domain.mutation import Answer, AnswerClass
-from leadproof.domain.salesforce_ids import salesforce_id
+from leadproof.domain.salesforce_ids import PREFIXES, salesforce_id
 from leadproof.domain.steps import WriteRequest
 
 _ON_EVERY_WRITE: Final[Mapping[str, str]] = MappingProxyType(

@@ -6,9 +6,15 @@ Source: Salesforce's help, "What is the difference between the 15- and 18-charac
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Final
 
 from leadproof.domain.errors import MalformedValue
+from leadproof.domain.plan import TargetObject
+
+PREFIXES: Final[Mapping[str, str]] = MappingProxyType({TargetObject.LEAD: "00Q", TargetObject.CONTACT: "003"})
+"""How the ids of an object begin."""
 
 _ID: Final = re.compile(r"[A-Za-z0-9]{15}(?:[A-Z0-5]{3})?", re.ASCII)
 _SUFFIX: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZ012345"
@@ -40,6 +46,15 @@ def spellings(text: str) -> tuple[str, ...]:
         return tuple(dict.fromkeys((text, salesforce_id(text))))
     except MalformedValue:
         return (text,)
+
+
+def salesforce_object(text: str) -> TargetObject | None:
+    """What a record is by its Salesforce id; `None` for what is no such id, or of an object that is not handled."""
+    try:
+        whole = salesforce_id(text)
+    except MalformedValue:
+        return None
+    return next((TargetObject(each) for each, prefix in PREFIXES.items() if whole.startswith(prefix)), None)
 
 
 def _suffix(short: str) -> str:

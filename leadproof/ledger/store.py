@@ -16,6 +16,7 @@ from leadproof.ledger.queue import ReviewQueue
 from leadproof.ledger.reading import Reading
 from leadproof.ledger.reviews import Reviews
 from leadproof.ledger.settling import Settling
+from leadproof.ledger.stories import Stories
 from leadproof.ledger.targets import Targets
 
 
@@ -33,6 +34,7 @@ class SqlLedger(
     Listings,
     ReviewQueue,
     Reading,
+    Stories,
 ):
     """The ledger on SQLite or PostgreSQL; every method is one transaction.
 

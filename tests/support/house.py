@@ -35,7 +35,7 @@ from leadproof.settings import Settings, load
 from sandbox.server import running
 from starter.app import create_app
 from tests.sandbox.control import Control
-from workers.compose import compose, crms_of, open_ledger
+from workers.compose import compose, crms_of, looking, open_ledger
 from workers.lifecycle import leads_worker
 from workers.preparation import register_search_attributes
 from workflows.contract import queue_of
@@ -319,7 +319,8 @@ async def a_house(
         crms: dict[str, Crm] = crms_of(settings, read)
         composition = compose(settings, client, ledger, read, crms)
         await register_search_attributes(client)
-        app = create_app(settings, ledger=ledger, client=client, policy=read, clock=SystemClock())
+        look = looking(settings, read)
+        app = create_app(settings, ledger=ledger, client=client, policy=read, clock=SystemClock(), look=look)
         with httpx.Client(base_url=address, trust_env=False) as browser, ThreadPoolExecutor(20) as pool:
             transport = httpx.ASGITransport(app=app)
             async with httpx.AsyncClient(transport=transport, base_url=PUBLIC) as http:
