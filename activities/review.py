@@ -6,7 +6,6 @@ import hashlib
 import json
 import re
 from collections.abc import Sequence
-from datetime import timedelta
 from typing import Any, Protocol
 
 from temporalio import activity
@@ -15,7 +14,7 @@ from activities.foreign import unknown
 from activities.messages import Answered, AskCommand, Book, DecideCommand, Decided
 from activities.views import Views
 from leadproof.domain import keys
-from leadproof.domain.errors import MalformedDecision
+from leadproof.domain.errors import MalformedDecision, PolicyRefused
 from leadproof.domain.mutation import Reason
 from leadproof.domain.proofs import verify_decision
 from leadproof.domain.review import (
@@ -67,9 +66,8 @@ class ReviewActivities:
         lead = self._views.lead(command.event_key)
         policy = self._rulebook.policy(lead.policy_version)
         if command.mutation_key is None:
-            name, queue = policy.queue(None)
-            due = self._clock.now() + timedelta(hours=queue.due_hours)
-            self._ledger.open_event_review(command.event_key, Question(reason=command.reason, queue=name, due_at=due))
+            asked = Question.asked(command.reason, policy.queue(None), self._clock.now())
+            self._ledger.open_event_review(command.event_key, asked)
             return self._views.book(command.event_key)
         mutation = self._ledger.mutation(command.mutation_key)
         if mutation is None:
@@ -78,9 +76,8 @@ class ReviewActivities:
         wanted = None
         if plan is not None and command.reason is Reason.NEEDS_APPROVAL and mutation.parent_key is None:
             wanted = plan.guarded[mutation.ordinal].queue
-        name, queue = policy.queue(wanted)
-        due = self._clock.now() + timedelta(hours=queue.due_hours)
-        self._ledger.open_review(mutation.mutation_key, Question(reason=command.reason, queue=name, due_at=due))
+        asked = Question.asked(command.reason, policy.queue(wanted), self._clock.now())
+        self._ledger.open_review(mutation.mutation_key, asked)
         return self._views.book(command.event_key)
 
     @activity.defn
@@ -95,8 +92,10 @@ class ReviewActivities:
 
     @activity.defn(no_thread_cancel_exception=True)
     def apply_decision(self, command: DecideCommand) -> Decided:
-        """Record what was sent, then apply it; or, with nothing sent, apply all that is pending in the ledger."""
+        """Record what was sent, then apply it; or, with nothing sent, apply all that is pending in the ledger, and what
+        the policy decides where the window of a question is over."""
         if command.sent is None:
+            self._expire(command.event_key)
             rows = self._ledger.pending_decisions(command.event_key)
             applied = [self._apply(row.decision_id, row.review_id) for row in rows]
         else:
@@ -154,16 +153,15 @@ class ReviewActivities:
 
     def _apply(self, decision_id: str, review_id: str | None) -> Applied:
         item = self._ledger.review(review_id) if review_id is not None else None
-        return self._ledger.apply_decision(decision_id, quiescence=self._quiescence(item))
+        return self._ledger.apply_decision(decision_id, quiescence=self._views.quiescence(item))
 
-    def _quiescence(self, item: ReviewItem | None) -> timedelta:
-        """How long a request of ours can still change what the question is about: a mutation, or all of an event."""
-        if item is None:
-            return timedelta(0)
-        asked = [self._ledger.mutation(item.mutation_key)] if item.mutation_key is not None else []
-        mutations = asked or self._ledger.mutations_of(item.event_key)
-        targets = [self._rulebook.rules(m.policy_version, m.target_system).target for m in mutations if m is not None]
-        return max((target.quiescence for target in targets), default=timedelta(0))
+    def _expire(self, event_key: str) -> None:
+        """Let the policy decide what nobody has; under one that can no longer be read, questions stay open."""
+        try:
+            self._rulebook.policy(self._views.lead(event_key).policy_version)
+        except PolicyRefused:
+            return
+        self._ledger.expire(event_key)
 
     def _replans(self, applied: Applied) -> bool:
         if applied.verdict is not DecisionVerdict.APPLIED:

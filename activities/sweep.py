@@ -10,8 +10,10 @@ from typing import Protocol
 from pydantic import BaseModel, ConfigDict
 from temporalio import activity
 
+from activities.views import Views
 from leadproof.domain.events import Lead
 from leadproof.domain.mutation import Reason
+from leadproof.domain.review import DecisionVerdict
 from leadproof.domain.steps import Question
 from leadproof.ports import Clock, Ledger
 from leadproof.rulebook import Rulebook
@@ -45,6 +47,7 @@ class Swept(BaseModel):
     Attributes:
         seen: leads that it looked at.
         asked: questions that it opened.
+        expired: questions that the policy decided, of leads whose run is not resumed any more.
         failed: leads that it could not look at or not resume; the next sweep tries again.
     """
 
@@ -53,6 +56,7 @@ class Swept(BaseModel):
     seen: int = 0
     resumed: int = 0
     asked: int = 0
+    expired: int = 0
     failed: int = 0
 
 
@@ -67,6 +71,7 @@ class SweepActivities:
         self._clock = clock
         self._runs = runs
         self._age = age
+        self._views = Views(ledger, rulebook)
 
     @activity.defn
     async def sweep(self) -> Swept:
@@ -74,7 +79,7 @@ class SweepActivities:
 
         A run that ended without an outcome twice in a row is not resumed again; a person is asked (`run_failed`).
         """
-        seen = resumed = asked = failed = 0
+        seen = resumed = asked = expired = failed = 0
         # the ledger's reads are short and local; the loop is this worker's own and serves nothing else meanwhile
         for lead in self._ledger.unfinished(older_than=self._age, limit=MOST_A_SWEEP):
             seen += 1
@@ -83,6 +88,7 @@ class SweepActivities:
                 if state is RunState.OPEN:
                     continue
                 if lead.run >= 1 and state is RunState.CLOSED:
+                    expired += self._expire(lead)
                     asked += self._ask(lead)
                     continue
                 await self._runs.resume(lead)
@@ -93,12 +99,24 @@ class SweepActivities:
                 _log.warning("sweep: %s was not looked after (%s)", lead.workflow_id, type(error).__name__)
             else:
                 resumed += 1
-        return Swept(seen=seen, resumed=resumed, asked=asked, failed=failed)
+        return Swept(seen=seen, resumed=resumed, asked=asked, expired=expired, failed=failed)
 
     def _ask(self, lead: Lead) -> int:
-        if self._ledger.review_of(lead.event_key) is not None:
+        standing = self._ledger.lead(lead.event_key) or lead
+        if standing.outcome.final or self._ledger.review_of(lead.event_key) is not None:
             return 0
-        name, queue = self._rulebook.policy(lead.policy_version).queue(None)
-        due = self._clock.now() + timedelta(hours=queue.due_hours)
-        self._ledger.open_event_review(lead.event_key, Question(reason=Reason.RUN_FAILED, queue=name, due_at=due))
+        queue = self._rulebook.policy(lead.policy_version).queue(None)
+        asked = Question.asked(Reason.RUN_FAILED, queue, self._clock.now())
+        self._ledger.open_event_review(lead.event_key, asked)
         return 1
+
+    def _expire(self, lead: Lead) -> int:
+        """Have the policy decide what nobody has in time: the run that would do it is not resumed any more."""
+        self._rulebook.policy(lead.policy_version)  # under one that can no longer be read, questions stay open
+        expired = 0
+        for row in self._ledger.expire(lead.event_key):
+            item = self._ledger.review(row.review_id) if row.review_id is not None else None
+            # whoever waits for a record that this frees asks for it again by its own timer
+            applied = self._ledger.apply_decision(row.decision_id, quiescence=self._views.quiescence(item))
+            expired += applied.verdict is DecisionVerdict.APPLIED
+        return expired

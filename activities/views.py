@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import timedelta
 
 from activities.foreign import unknown
 from activities.messages import ActionView, Book, PlanView
@@ -11,7 +12,7 @@ from leadproof.domain.field_catalog import specs_for
 from leadproof.domain.mutation import Mutation
 from leadproof.domain.plan import GuardedAction, RecordedPlan, Verdict
 from leadproof.domain.progress import MutationView, Step, view_of
-from leadproof.domain.review import ReviewState
+from leadproof.domain.review import ReviewItem, ReviewState
 from leadproof.ports import Ledger
 from leadproof.rulebook import Rulebook
 
@@ -95,6 +96,15 @@ class Views:
         named = (name for one in evidence for name in (one.says.partition(" ")[0], one.source.rpartition(", ")[2]))
         why = guarded.why if guarded.verdict is Verdict.FOR_A_PERSON else None  # a refusal may say what was proposed
         return ActionView(why=why, evidence=tuple(dict.fromkeys(name for name in named if name in known)))
+
+    def quiescence(self, item: ReviewItem | None) -> timedelta:
+        """How long a request of ours can still change what a question is about: a mutation, or all of an event."""
+        if item is None:
+            return timedelta(0)
+        asked = [self._ledger.mutation(item.mutation_key)] if item.mutation_key is not None else []
+        mutations = asked or self._ledger.mutations_of(item.event_key)
+        targets = [self._rulebook.rules(m.policy_version, m.target_system).target for m in mutations if m is not None]
+        return max((target.quiescence for target in targets), default=timedelta(0))
 
     def workflow_of(self, event_key: str | None) -> str | None:
         return self.lead(event_key).workflow_id if event_key is not None else None

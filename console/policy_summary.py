@@ -40,6 +40,11 @@ def summary(policy: Policy) -> dict[str, Any]:
             for approval in policy.approvals
         ],
         "queues": {name: queue.due_hours for name, queue in policy.queues.items()},
+        "abandoned_after": {
+            name: queue.abandon_after_hours
+            for name, queue in policy.queues.items()
+            if queue.abandon_after_hours is not None
+        },
     }
 
 
@@ -56,7 +61,9 @@ def rows(policy: Policy) -> Iterator[tuple[str, str]]:
     for approval in told["approvals"]:
         yield "asks first", f"{approval['name']}: {approval['holds']}; queue {approval['queue']}"
     for name, hours in told["queues"].items():
-        yield "queue", f"{name}: due after {hours:g} h"
+        window = told["abandoned_after"].get(name)
+        ends = f"abandoned after {window:g} h if nobody decides" if window is not None else "stays open till decided"
+        yield "queue", f"{name}: due after {hours:g} h, {ends}"
 
 
 def holds(approval: Approval) -> str:

@@ -423,6 +423,11 @@ class Ledger(Protocol):
         """
         ...
 
+    def expire(self, event_key: str) -> tuple[DecisionRow, ...]:
+        """Record the policy's decision, `abandon`, on each open question of an event whose window is over and that
+        allows it; pending, to be applied as any other. The same again changes nothing."""
+        ...
+
     # -- the event -----------------------------------------------------------------------------------------------
     def close_event(self, event_key: str, outcome: Outcome, *, echo_of: str | None = None) -> Lead:
         """Give an event without mutations its final outcome: `gone`, `echo`, `abandoned`."""

@@ -300,12 +300,15 @@ class Queue(BaseModel):
 
     Attributes:
         due_hours: age at which an item is due.
+        abandon_after_hours: age at which an item that nobody has decided is abandoned by the policy; `None`: it stays
+            open, however long it takes.
         raw_signals_count: whether a decision sent as a raw signal, without the starter's proof, is applied.
     """
 
     model_config = _FROZEN
 
     due_hours: _Hours = 24
+    abandon_after_hours: _Hours | None = None
     raw_signals_count: _YesNo = True
 
 

@@ -42,6 +42,13 @@ def consistency(policy: Policy) -> Iterator[Fault]:
             yield Fault(("sources", name), why)
     if "default" not in policy.queues:
         yield Fault(("queues",), "a queue named 'default' is required")
+    for name, queue in policy.queues.items():
+        if queue.abandon_after_hours is not None and queue.abandon_after_hours < queue.due_hours:
+            why = (
+                f"the queue {name!r}: abandon_after_hours ({queue.abandon_after_hours:g}) must be at least "
+                f"due_hours ({queue.due_hours:g})"
+            )
+            yield Fault(("queues", name, "abandon_after_hours"), why)
     yield from _events(policy)
     yield from policy_model.planning(policy)
     for name, target in policy.targets.items():

@@ -37,7 +37,8 @@ class Decision(StrEnum):
 
 
 class ReviewState(StrEnum):
-    """State of a review item; `resolved` means that evidence answered it."""
+    """State of a review item; `resolved` means that evidence answered it, `expired` that nobody decided in its window
+    and the policy did."""
 
     OPEN = "open"
     DECIDED = "decided"
@@ -62,6 +63,7 @@ class ReviewItem(BaseModel):
     Attributes:
         subject: a mutation key, or an event key where the question is about an event.
         round: which question about this subject it is, from 1.
+        expires_at: the end of its window, when the policy abandons what nobody has decided; `None`: it stays open.
     """
 
     model_config = ConfigDict(frozen=True, defer_build=True)
@@ -76,6 +78,7 @@ class ReviewItem(BaseModel):
     state: ReviewState
     opened_at: datetime
     due_at: datetime
+    expires_at: datetime | None = None
     closed_at: datetime | None = None
     version: int = 1
 
@@ -131,6 +134,26 @@ class DecisionRow(BaseModel):
     decided_at: datetime
 
 
+BY_TIMER: Final = "timer"
+"""On which way the policy's own decision comes, at the end of a question's window."""
+
+
+def expiry_of(item: ReviewItem, policy_version: str, now: datetime) -> DecisionRow:
+    """The policy's decision on a question that nobody has decided in its window; the same one, however often it is
+    made."""
+    return DecisionRow(
+        decision_id=keys.digest(["expiry/1", item.review_id, str(item.version)]),
+        review_id=item.review_id,
+        review_version=item.version,
+        decision=Decision.ABANDON,
+        reviewer=f"policy:{policy_version}",
+        via=BY_TIMER,
+        reason="nobody decided before the end of the window",
+        verdict=DecisionVerdict.PENDING,
+        decided_at=now,
+    )
+
+
 def parse_decision(sent: Sequence[Any]) -> ReviewDecision:
     """Read what was sent as a decision: one JSON object, by signal, update, API or command.
 
@@ -165,6 +188,7 @@ def parse_decision(sent: Sequence[Any]) -> ReviewDecision:
 _WHY_ASKED: Final[Mapping[str, str]] = MappingProxyType(
     {
         Reason.NEEDS_APPROVAL: "the policy wants a person to approve it",
+        Reason.WAITS: "another effect holds the record that this one waits for",
         Status.UNCERTAIN: "whether the write arrived could not be shown in time",
         Status.DIVERGENT: "the record is not as it was intended",
         Status.REJECTED: "the target refused the write",
@@ -235,6 +259,8 @@ def allowed_decisions(
         return frozenset({Decision.PLAN_AGAIN, Decision.ABANDON})
     if status is Status.RESERVED and reason == Reason.NEEDS_APPROVAL:
         return frozenset({Decision.APPROVE, Decision.ABANDON})
+    if status is Status.RESERVED and reason == Reason.WAITS:
+        return frozenset({Decision.ABANDON})  # given up together with what it waits behind
     if status is Status.UNCERTAIN:
         return frozenset({Decision.RETRY, Decision.ABANDON} if absence_established else {Decision.ABANDON})
     if status is Status.REJECTED:

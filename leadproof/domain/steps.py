@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any
 
@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict
 from leadproof.domain.events import LeadEvent, Outcome
 from leadproof.domain.mutation import Attempt, Difference, Mutation, Observation, Reason, RecordRef, Status
 from leadproof.domain.plan import RecordedPlan
+from leadproof.domain.policy import Queue
 from leadproof.domain.review import DecisionRow, DecisionVerdict, ReviewItem
 
 _FROZEN = ConfigDict(frozen=True, defer_build=True)
@@ -126,13 +127,26 @@ class Claim(BaseModel):
 
 
 class Question(BaseModel):
-    """A review item to be opened with a transition: named queue and due time."""
+    """A review item to be opened with a transition: named queue, due time, and the end of its window if it has one."""
 
     model_config = _FROZEN
 
     reason: str
     queue: str
     due_at: datetime
+    expires_at: datetime | None = None
+
+    @classmethod
+    def asked(cls, reason: str, named: tuple[str, Queue], now: datetime) -> Question:
+        """A question that is asked now; `named` is what the policy answers of its queue."""
+        name, queue = named
+        window = queue.abandon_after_hours
+        return cls(
+            reason=reason,
+            queue=name,
+            due_at=now + timedelta(hours=queue.due_hours),
+            expires_at=now + timedelta(hours=window) if window is not None else None,
+        )
 
 
 class Settlement(BaseModel):

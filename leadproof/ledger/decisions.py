@@ -13,6 +13,7 @@ from leadproof.domain.events import Lead, Outcome
 from leadproof.domain.keys import DERIVED_OPERATIONS, derived_key, instant
 from leadproof.domain.mutation import Mutation, Reason, Status
 from leadproof.domain.review import (
+    BY_TIMER,
     Decision,
     DecisionRow,
     DecisionVerdict,
@@ -37,6 +38,7 @@ from leadproof.ledger.transitions import move, touch
 
 _GIVES_UP_HOLD = frozenset({Decision.ABANDON, Decision.ACCEPT, Decision.OVERWRITE, Decision.RESTORE})
 _YIELDS = frozenset({Status.RESERVED, Status.REJECTED})
+_CLOSED_BY_ONE = frozenset({ReviewState.DECIDED, ReviewState.EXPIRED})
 _ANSWERED = "a newer event has set the same already, so nothing is written"
 _WHY = {
     DecisionVerdict.STALE: "the question has moved on since it was shown",
@@ -141,17 +143,32 @@ def _as_it_was(tx: Transaction, row: DecisionRow, item: ReviewItem | None) -> Ap
     return Applied(
         decision_id=row.decision_id,
         verdict=row.verdict,
-        why=_WHY.get(row.verdict),
+        why=_why(tx, row),
         mutation=mutation,
         derived=derived,
         review=item,
     )
 
 
+def _why(tx: Transaction, row: DecisionRow) -> str | None:
+    """Why a decision was not applied; of one that came second, who decided what before it."""
+    why = _WHY.get(row.verdict)
+    if row.verdict is not DecisionVerdict.REPEATED:
+        return why
+    applied = tx.row(
+        select(REVIEW_DECISION).where(
+            REVIEW_DECISION.c.review_id == row.review_id, REVIEW_DECISION.c.verdict == DecisionVerdict.APPLIED
+        )
+    )
+    if applied is None:
+        return why
+    first = to_decision(applied)
+    return f"{why}: {first.reviewer} decided {first.decision} at {instant(first.decided_at.replace(microsecond=0))}"
+
+
 def _refusal(tx: Transaction, case: _Case) -> DecisionVerdict | None:
     if case.item.state is not ReviewState.OPEN:
-        decided = case.item.state is ReviewState.DECIDED
-        return DecisionVerdict.REPEATED if decided else DecisionVerdict.STALE
+        return DecisionVerdict.REPEATED if case.item.state in _CLOSED_BY_ONE else DecisionVerdict.STALE
     if case.row.review_version != case.item.version:
         return DecisionVerdict.STALE
     shown = case.row.shown_digest
@@ -208,7 +225,8 @@ def _not_before(tx: Transaction, case: _Case) -> datetime | None:
 
 
 def _apply(tx: Transaction, case: _Case) -> Applied:
-    closed = decide(tx, case.item)
+    state = ReviewState.EXPIRED if case.row.via == BY_TIMER else ReviewState.DECIDED
+    closed = decide(tx, case.item, state)
     if closed is None:
         return _answer(tx, case.row, DecisionVerdict.STALE, case.item)
     row = give_verdict(tx, case.row.decision_id, DecisionVerdict.APPLIED)

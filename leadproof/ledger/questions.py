@@ -49,6 +49,7 @@ def ask(
         state=ReviewState.RESOLVED if answered else ReviewState.OPEN,
         opened_at=tx.now,
         due_at=question.due_at,
+        expires_at=question.expires_at,
         closed_at=tx.now if answered else None,
     )
     tx.run(insert(REVIEW_ITEM), item.model_dump())
@@ -64,8 +65,12 @@ def resolve(tx: Transaction, subject: str) -> ReviewItem | None:
     return to_item(row)
 
 
-def decide(tx: Transaction, item: ReviewItem) -> ReviewItem | None:
-    """Close an open item because a decision was applied, by compare-and-set on its version."""
+def decide(tx: Transaction, item: ReviewItem, state: ReviewState) -> ReviewItem | None:
+    """Close an open item because a decision was applied, by compare-and-set on its version.
+
+    Args:
+        state: *decided*, or *expired* where the policy decided at the end of the window.
+    """
     row = tx.row(
         update(REVIEW_ITEM)
         .where(
@@ -73,7 +78,7 @@ def decide(tx: Transaction, item: ReviewItem) -> ReviewItem | None:
             REVIEW_ITEM.c.state == ReviewState.OPEN,
             REVIEW_ITEM.c.version == item.version,
         )
-        .values(state=ReviewState.DECIDED, closed_at=tx.now, version=item.version + 1)
+        .values(state=state, closed_at=tx.now, version=item.version + 1)
         .returning(*REVIEW_ITEM.c)
     )
     return to_item(row) if row is not None else None

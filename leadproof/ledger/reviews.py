@@ -11,12 +11,14 @@ from leadproof.domain.mutation import Mutation
 from leadproof.domain.policy import Policy
 from leadproof.domain.policy_text import parse_policy
 from leadproof.domain.review import (
+    Decision,
     DecisionRow,
     DecisionVerdict,
     ReviewDecision,
     ReviewItem,
     ReviewState,
     allowed_decisions,
+    expiry_of,
 )
 from leadproof.domain.steps import Applied, Question
 from leadproof.ledger.decisions import apply_decision, find_decision
@@ -45,6 +47,12 @@ class Reviews(Store):
     def pending_decisions(self, event_key: str) -> tuple[DecisionRow, ...]:
         """Pending decisions on open items of an event, oldest first."""
         return self._read(lambda tx: _pending(tx, event_key))
+
+    def expire(self, event_key: str) -> tuple[DecisionRow, ...]:
+        """Record the policy's decision on questions whose window is over; see `leadproof.ports.Ledger.expire`."""
+        if not self._read(lambda tx: _over(tx, event_key)):
+            return ()
+        return self._write(lambda tx: _expire(tx, event_key))
 
     def open_event_review(self, event_key: str, question: Question) -> ReviewItem:
         """Open the item of an event, or return the open one; of an event that is final meanwhile, see `open_review`.
@@ -140,6 +148,31 @@ def _pending(tx: Transaction, event_key: str) -> tuple[DecisionRow, ...]:
         .order_by(REVIEW_DECISION.c.decided_at, REVIEW_DECISION.c.decision_id)
     )
     return tuple(to_decision(row) for row in rows)
+
+
+def _over(tx: Transaction, event_key: str) -> tuple[ReviewItem, ...]:
+    """Open questions of an event whose window is over."""
+    rows = tx.rows(
+        select(REVIEW_ITEM)
+        .where(
+            REVIEW_ITEM.c.event_key == event_key,
+            REVIEW_ITEM.c.state == ReviewState.OPEN,
+            REVIEW_ITEM.c.expires_at <= tx.now,
+        )
+        .order_by(REVIEW_ITEM.c.expires_at, REVIEW_ITEM.c.review_id)
+    )
+    return tuple(to_item(row) for row in rows)
+
+
+def _expire(tx: Transaction, event_key: str) -> tuple[DecisionRow, ...]:
+    lead = locked(tx, event_key)
+    rows = []
+    for item in _over(tx, event_key):
+        mutation = found(tx, item.mutation_key) if item.mutation_key is not None else None
+        status, reason = (mutation.status, mutation.reason) if mutation is not None else (None, None)
+        if Decision.ABANDON in allowed_decisions(status=status, reason=reason):
+            rows.append(_record(tx, expiry_of(item, lead.policy_version, tx.now)))
+    return tuple(rows)
 
 
 def _ask_about_event(tx: Transaction, event_key: str, question: Question) -> ReviewItem:

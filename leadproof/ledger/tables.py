@@ -193,6 +193,7 @@ class ReviewItemTable(LedgerTable, table=True):
     state: str
     opened_at: datetime = Field(sa_type=UtcTime)
     due_at: datetime = Field(sa_type=UtcTime)
+    expires_at: datetime | None = Field(default=None, sa_type=UtcTime)
     closed_at: datetime | None = Field(default=None, sa_type=UtcTime)
     version: int
 

@@ -104,11 +104,21 @@ class TestCheck:
 
         assert (sound.status, sound.json["ok"], sound.json["faults"]) == (0, True, [])
         assert sound.json["policy"]["queues"] == {"default": 24, "enterprise": 4}
+        assert sound.json["policy"]["abandoned_after"] == {}
         assert (broken.status, broken.json["ok"], broken.json["policy"]) == (1, False, None)
         assert broken.json["faults"] == [
             {"line": 85, "says": "'due_hours' in queue.enterprise should be greater than 0", "against": "policy"}
         ]
         assert broken.json["all_found"] is False
+
+    def test_when_a_question_is_given_up_is_told(self, leadproof: Command, tmp_path: Path) -> None:
+        text = changed("due_hours = 4", "due_hours = 4\nabandon_after_hours = 48")
+        path = written(tmp_path, text)
+
+        assert leadproof("policy", "check", path, "--json").json["policy"]["abandoned_after"] == {"enterprise": 48}
+        told = leadproof("policy", "check", path).out
+        assert "enterprise: due after 4 h, abandoned after 48 h if nobody decides" in told
+        assert "default: due after 24 h, stays open till decided" in told
 
     def test_what_is_hidden_by_a_fault_is_said(self, leadproof: Command, tmp_path: Path) -> None:
         ended = leadproof("policy", "check", written(tmp_path, "version = "))

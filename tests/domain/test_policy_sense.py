@@ -45,6 +45,19 @@ def test_a_count_is_a_whole_number(line: str, name: str) -> None:
     assert name in refused("apply_lag_seconds = 120", f"apply_lag_seconds = 120\n{line}").why
 
 
+@pytest.mark.parametrize("hours", ["3.9", "0.1"])
+def test_nothing_is_given_up_before_it_is_due(hours: str) -> None:
+    error = refused("due_hours = 4", f"due_hours = 4\nabandon_after_hours = {hours}")
+    assert error.why == f"the queue 'enterprise': abandon_after_hours ({hours}) must be at least due_hours (4)"
+
+
+@pytest.mark.parametrize("hours", [4, 48.5])
+def test_what_nobody_decides_is_given_up_when_it_is_due_or_later(hours: float) -> None:
+    policy = parse_policy(changed("due_hours = 4", f"due_hours = 4\nabandon_after_hours = {hours}"))
+    assert policy.queues["enterprise"].abandon_after_hours == hours
+    assert policy.queues["default"].abandon_after_hours is None
+
+
 @pytest.mark.parametrize("value", ["1", "0", '"yes"', '"true"'])
 def test_yes_or_no_is_a_boolean(value: str) -> None:
     error = refused("due_hours = 4", f"due_hours = 4\nraw_signals_count = {value}")

@@ -129,6 +129,7 @@ FIXED = {Decision.ACCEPT, Decision.ABANDON}
     [
         (None, Reason.PLANNER, {}, {Decision.PLAN_AGAIN, Decision.ABANDON}),
         (Status.RESERVED, Reason.NEEDS_APPROVAL, {}, {Decision.APPROVE, Decision.ABANDON}),
+        (Status.RESERVED, Reason.WAITS, {}, {Decision.ABANDON}),
         (Status.RESERVED, Reason.APPROVED, {}, set()),
         (Status.RESERVED, None, {}, set()),
         (Status.SUBMITTED, None, ABSENCE, set()),
@@ -152,7 +153,7 @@ def test_which_decisions_a_question_allows(
 
 
 def test_every_reason_for_a_question_is_told_in_a_sentence() -> None:
-    never_asked = {Reason.APPROVED, Reason.DEPENDS, Reason.WAITS, Reason.RETRY, Reason.DECLINED, Reason.DEPENDENCY}
+    never_asked = {Reason.APPROVED, Reason.DEPENDS, Reason.RETRY, Reason.DECLINED, Reason.DEPENDENCY}
     never_asked |= {Reason.ERASED, Reason.SHADOW, Reason.NEWER_EVENT, Reason.ALREADY_SO}
     assert {reason for reason in Reason if why_asked(reason) is None} == never_asked
     for status in ("uncertain", "divergent", "rejected"):

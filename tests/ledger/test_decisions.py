@@ -195,7 +195,8 @@ class TestVerdicts:
         decide(ledger, item, Decision.APPROVE, "d1")
         standing = now(ledger, mutation)
         applied = decide(ledger, item, second, "d2")
-        assert (applied.verdict, applied.why) == (DecisionVerdict.REPEATED, "the question was already decided")
+        assert applied.verdict is DecisionVerdict.REPEATED
+        assert applied.why == "the question was already decided: ann decided approve at 2026-03-02T09:00:00Z"
         assert (applied.mutation, applied.review) == (standing, item_now(ledger, item))
         assert now(ledger, mutation) == standing
         row = ledger.decision("d2")
