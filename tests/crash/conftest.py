@@ -20,9 +20,9 @@ def pytest_configure(config: pytest.Config) -> None:
     config.stash[_RECOVERED] = []
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture
 async def server() -> AsyncIterator[WorkflowEnvironment]:
-    """A Temporal server whose queue only the crash suite's own workers poll, one house after the other."""
+    """A Temporal server of this test's own: what one house leaves behind is not given to another's workers."""
     async with await a_server() as environment:
         yield environment
 

@@ -13,7 +13,7 @@ from tests.crash.stopping import Point, line_of, write_points
 from tests.support.house import House
 from workers.lifecycle import READY
 
-START_SECONDS = 40
+START_SECONDS = 80
 """How long a process may take until it says that it is ready; starting one is a matter of two seconds of CPU."""
 
 

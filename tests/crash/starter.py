@@ -17,6 +17,7 @@ from tests.crash.stopping import Stops, Watched, read_points
 def run(points: Path) -> None:
     """Run a starter as `leadproof starter` does."""
     stops = Stops(read_points(points))
+    stops.watch()
 
     def watched(*arguments: Any, ledger: Any, **named: Any) -> FastAPI:
         return create_app(*arguments, ledger=Watched(ledger, "ledger", stops), **named)

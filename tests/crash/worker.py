@@ -22,6 +22,7 @@ from workers.compose import Composition, compose
 def run(points: Path) -> None:
     """Run a worker as `python -m workers` does."""
     stops = Stops(read_points(points))
+    stops.watch()
 
     def watched(
         settings: Settings, client: Client, ledger: SqlLedger, policy: Policy, crms: dict[str, Crm]
