@@ -29,6 +29,8 @@ from starter.intake import Intake
 from starter.metrics import CONTENT_TYPE, Metrics
 from starter.off_loop import off_loop
 from starter.quarantine import Quarantine
+from starter.review.security import ReviewHeaders
+from starter.review.sign_in import ReviewSignIn
 from starter.reviews import Reviews
 from starter.webhooks import Webhooks
 from starter.why import Look, Why
@@ -51,7 +53,8 @@ def create_app(
         look: opens the CRMs that a record can be read from; without it the ledger alone is told of.
 
     Raises:
-        ConfigurationRefused: a secret or a token is none, or a generic source has a reserved name.
+        ConfigurationRefused: a secret or a token is none, a generic source has a reserved name, or a reviewer a queue
+            that the policy does not have.
     """
     app = FastAPI(title="Leadproof", version="1", docs_url=None, redoc_url=None)
     metrics = Metrics()
@@ -66,7 +69,10 @@ def create_app(
     )
     cases = Cases(ledger=ledger, policy=policy, clock=clock)
     decisions = Decisions(settings=settings, ledger=ledger, client=client)
+    sign_in = ReviewSignIn(settings=settings, ledger=ledger, policy=policy, clock=clock, tokens=tokens)
     for part in (
+        sign_in,
+        sign_in.links,
         Webhooks(settings=settings, intake=intake, clock=clock, metrics=metrics),
         Api(ledger=ledger, intake=intake, policy=policy, tokens=tokens, metrics=metrics),
         Reviews(ledger=ledger, cases=cases, decisions=decisions, tokens=tokens, metrics=metrics),
@@ -77,6 +83,7 @@ def create_app(
     _add_probes(app, ledger, client, metrics)
     problems.install(app)
     _describe(app)
+    _secure(app)
     return app
 
 
@@ -106,6 +113,12 @@ def _add_probes(app: FastAPI, ledger: Ledger, client: Client, metrics: Metrics) 
         with contextlib.suppress(*problems.OUT_OF_REACH):
             metrics.standing(await off_loop(ledger.counts))
         return Response(metrics.text(), media_type=CONTENT_TYPE)
+
+
+def _secure(app: FastAPI) -> None:
+    """Put the review page's headers around everything, the answer to a fault of ours included."""
+    build = app.build_middleware_stack
+    app.build_middleware_stack = lambda: ReviewHeaders(build())  # type: ignore[method-assign]
 
 
 def _describe(app: FastAPI) -> None:

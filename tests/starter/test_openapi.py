@@ -98,6 +98,7 @@ async def test_every_route_is_described(door: Door) -> None:
         "/v1/mutations",
         "/v1/mutations/{mutation_key}",
         "/v1/reviews",
+        "/v1/reviews/links",
         "/v1/reviews/{review_id}",
         "/v1/reviews/{review_id}/decisions",
         "/v1/quarantine",
