@@ -53,7 +53,11 @@ class ReadingKind(StrEnum):
 
 
 class Reading(BaseModel):
-    """What reading the source gave; `lead` is missing only where the key is unknown."""
+    """What reading the source gave; `lead` is missing only where the key is unknown.
+
+    Attributes:
+        at: of *later*: when to read again, giving `missed` back: when the record was not found so far.
+    """
 
     model_config = _FROZEN
 
@@ -61,6 +65,7 @@ class Reading(BaseModel):
     lead: LeadView | None = None
     snapshot: LeadSnapshot | None = None
     at: datetime | None = None
+    missed: tuple[datetime, ...] = ()
 
 
 class ActionView(BaseModel):

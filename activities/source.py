@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
-from datetime import timedelta
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime, timedelta
 
 from temporalio import activity
 from temporalio.exceptions import ApplicationError
@@ -17,8 +17,9 @@ from leadproof.domain.comparison import moved
 from leadproof.domain.events import Lead, LeadSnapshot, Outcome, source_object
 from leadproof.domain.field_catalog import specs_for
 from leadproof.domain.field_values import readable_values
+from leadproof.domain.observing import looked_for, pause
 from leadproof.domain.plan import TargetObject
-from leadproof.domain.policy import Policy
+from leadproof.domain.policy import Policy, Target
 from leadproof.domain.records import MARKER, FoundRecord, Presence
 from leadproof.ports import Clock, Crm, Ledger
 from leadproof.rulebook import Rulebook
@@ -51,8 +52,12 @@ class SourceActivities:
         self._our_field = our_field
 
     @activity.defn(no_thread_cancel_exception=True)
-    def read_source(self, event_key: str) -> Reading:
-        """Read the lead's row and, where it has no plan yet, the source record."""
+    def read_source(self, event_key: str, missed: Sequence[datetime] = ()) -> Reading:
+        """Read the lead's row and, where it has no plan yet, the source record.
+
+        Args:
+            missed: when this run did not find the record.
+        """
         lead = self._ledger.lead(event_key)
         if lead is None:
             raise unknown("lead")
@@ -64,9 +69,9 @@ class SourceActivities:
         crm = self._crms.get(lead.source_system)
         if crm is None:
             return Reading(kind=ReadingKind.READY, lead=LeadView.of(lead), snapshot=self._as_sent(lead))
-        return self._from_crm(lead, crm, policy)
+        return self._from_crm(lead, crm, policy, missed)
 
-    def _from_crm(self, lead: Lead, crm: Crm, policy: Policy) -> Reading:
+    def _from_crm(self, lead: Lead, crm: Crm, policy: Policy, missed: Sequence[datetime]) -> Reading:
         fields = tuple(specs_for(policy, crm.system))
         found = crm.read(source_object(lead.event_kind), lead.source_record_id, fields, history=True)
         if found.presence is Presence.UNKNOWN:
@@ -81,13 +86,7 @@ class SourceActivities:
         if found.presence is Presence.REMOVED or merged:
             return self._closed(lead, Outcome.GONE)
         if record is None:
-            target = policy.targets[crm.system]
-            until = lead.first_seen_at + target.observation_window
-            if now >= until:
-                return self._closed(lead, Outcome.GONE)
-            age = (now - lead.first_seen_at).total_seconds()
-            wait = timedelta(seconds=min(max(age, target.read_spacing_seconds), target.observation_window_seconds / 5))
-            return Reading(kind=ReadingKind.LATER, lead=LeadView.of(lead), at=min(now + wait, until))
+            return self._not_found(lead, policy.targets[crm.system], missed)
         echo_of = self._echo(lead, record, policy)
         if echo_of is not None:
             return self._closed(lead, Outcome.ECHO, echo_of=echo_of)
@@ -100,6 +99,16 @@ class SourceActivities:
             read_at=now,
         )
         return Reading(kind=ReadingKind.READY, lead=LeadView.of(lead), snapshot=snapshot)
+
+    def _not_found(self, lead: Lead, target: Target, missed: Sequence[datetime]) -> Reading:
+        """A creation can be told before its record can be read: it is looked for, and gone only when it was looked for
+        throughout the observation window, however long the event waited for a worker before."""
+        now = self._clock.now()
+        left = target.observation_window - looked_for(min(missed, default=now), missed, now, target)
+        if left <= timedelta(0):
+            return self._closed(lead, Outcome.GONE)
+        at = now + min(pause(len(missed) + 1, target), left)
+        return Reading(kind=ReadingKind.LATER, lead=LeadView.of(lead), at=at, missed=(*missed, now))
 
     def _closed(self, lead: Lead, outcome: Outcome, *, echo_of: str | None = None) -> Reading:
         closed = self._ledger.close_event(lead.event_key, outcome, echo_of=echo_of)

@@ -160,11 +160,12 @@ class LeadWorkflow:
 
     async def _read(self) -> Reading | None:
         """The source's reading; a record that cannot be read yet is asked for again, `None` says that it stays down."""
+        missed: tuple[datetime, ...] = ()
         while True:
             try:
-                reading = await workflow.execute_activity_method(
+                reading: Reading = await workflow.execute_activity_method(
                     SourceActivities.read_source,
-                    self._event_key,
+                    args=[self._event_key, missed] if missed else [self._event_key],
                     summary="read the source record",
                     **options.READ_SOURCE,
                 )
@@ -177,6 +178,7 @@ class LeadWorkflow:
                 return None
             if reading.kind is not ReadingKind.LATER or reading.at is None:
                 return reading
+            missed = reading.missed
             await workflow.sleep(max(reading.at - workflow.now(), timedelta(0)), summary="not readable yet")
 
     # -- the middle: one step at a time, in the plan's order --------------------------------------------------------

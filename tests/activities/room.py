@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from datetime import datetime
 from typing import Any
 
 from temporalio.testing import ActivityEnvironment
@@ -110,9 +111,9 @@ class Room:
         return planned(self.ledger, event, *mutations)[0]
 
     # -- the activities, as a worker runs them -----------------------------------------------------------------------
-    def read_source(self, event_key: str) -> Reading:
+    def read_source(self, event_key: str, missed: Sequence[datetime] = ()) -> Reading:
         source = SourceActivities(self.ledger, {"hubspot": self.crm}, self.rulebook, self.clock, our_field)
-        return self.environment.run(source.read_source, event_key)
+        return self.environment.run(source.read_source, event_key, missed)
 
     def plan(self, event_key: str, planner: Planner, snapshot: LeadSnapshot | None = None) -> Book:
         planning = PlanningActivities(self.ledger, {"hubspot": self.crm}, {"rules": planner}, self.rulebook, self.clock)

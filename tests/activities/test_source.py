@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
@@ -87,26 +87,48 @@ def test_a_record_is_gone_when_the_archive_or_a_merge_says_so(room: Room, found:
     assert outcome(room, key) is Outcome.GONE
 
 
-def test_a_record_that_cannot_be_read_yet_is_asked_for_until_the_window_has_passed_and_is_gone_then(room: Room) -> None:
-    key = room.admit()
-    room.crm.found = ABSENT
+def looked_for(room: Room, key: str, missed: tuple[datetime, ...] = ()) -> list[float]:
+    """The waits of a run that looks for the record until it is told what became of it."""
     waits = []
-    while (reading := room.read_source(key)).kind is ReadingKind.LATER:
+    while (reading := room.read_source(key, missed)).kind is ReadingKind.LATER:
         assert reading.at is not None
         waits.append((reading.at - room.clock.now()).total_seconds())
         room.clock.forward(waits[-1])
-    assert room.clock.now() == START + timedelta(seconds=WINDOW)
-    assert (waits[:4], max(waits)) == ([2, 2, 4, 8], WINDOW / 5)
+        missed = reading.missed
+    return waits
+
+
+@pytest.mark.parametrize("waited", [0, 20 * WINDOW])
+def test_a_record_that_cannot_be_read_yet_is_looked_for_throughout_the_window_and_is_gone_then(
+    room: Room, waited: float
+) -> None:
+    key = room.admit()
+    room.crm.found = ABSENT
+    room.clock.forward(waited)  # there was no worker
+    waits = looked_for(room, key)
+    assert room.clock.now() == START + timedelta(seconds=waited + WINDOW)
+    assert (waits[:4], max(waits)) == ([2, 4, 8, 16], WINDOW / 5)
+    assert outcome(room, key) is Outcome.GONE
+
+
+def test_a_long_sleep_between_two_looks_is_no_looking(room: Room) -> None:
+    key = room.admit()
+    room.crm.found = ABSENT
+    first = room.read_source(key)
+    room.clock.forward(20 * WINDOW)
+    assert room.read_source(key, first.missed).kind is ReadingKind.LATER
+    assert sum(looked_for(room, key, first.missed)) > WINDOW / 2
     assert outcome(room, key) is Outcome.GONE
 
 
 def test_a_record_that_shows_in_time_is_read(room: Room) -> None:
     key = room.admit()
     room.crm.found = ABSENT
-    assert room.read_source(key).kind is ReadingKind.LATER
+    first = room.read_source(key)
+    assert first.kind is ReadingKind.LATER
     room.clock.forward(WINDOW - 1)
     room.crm.found = one()
-    assert room.read_source(key).kind is ReadingKind.READY
+    assert room.read_source(key, first.missed).kind is ReadingKind.READY
 
 
 @pytest.mark.parametrize(("told", "wait"), [(None, None), (33.0, timedelta(seconds=33))])
