@@ -11,6 +11,7 @@ from typing import Any, Final, NamedTuple
 from temporalio.client import Client
 
 from activities.effects import EffectActivities
+from activities.handing_over import HandingOverActivities
 from activities.planning import PlanningActivities
 from activities.review import ReviewActivities
 from activities.source import SourceActivities
@@ -196,9 +197,9 @@ def compose(settings: Settings, client: Client, ledger: SqlLedger, policy: Polic
     planning = PlanningActivities(ledger, crms, planners_of(settings, policy), rulebook, clock)
     effects = EffectActivities(ledger, crms, rulebook, clock)
     review = ReviewActivities(ledger, rulebook, clock, TemporalSenders(client), key)
-    sweep = SweepActivities(
-        ledger, rulebook, clock, TemporalRuns(client, ledger), timedelta(seconds=settings.sweep_age_seconds)
-    )
+    runs = TemporalRuns(client, ledger)
+    sweep = SweepActivities(ledger, rulebook, clock, runs, timedelta(seconds=settings.sweep_age_seconds))
+    handing_over = HandingOverActivities(ledger, runs)
     return Composition(
         ledger=ledger,
         crms=crms,
@@ -212,5 +213,6 @@ def compose(settings: Settings, client: Client, ledger: SqlLedger, policy: Polic
             review.apply_decision,
             review.sender_of,
             sweep.sweep,
+            handing_over.hand_over,
         ],
     )

@@ -10,6 +10,7 @@ from temporalio.exceptions import ActivityError, ApplicationError, FailureError,
 
 with workflow.unsafe.imports_passed_through():
     from activities.effects import EffectActivities
+    from activities.handing_over import HandingOverActivities
     from activities.messages import (
         Answered,
         AskCommand,
@@ -59,7 +60,9 @@ class LeadWorkflow:
         self._signals = 0
         self._answers: dict[str, Answered] = {}
         self._pending_until: datetime | None = None
-        self._freed = False
+        self._elsewhere = False
+        self._frees = 0
+        self._asked_after: dict[str, int] = {}
         self._waits: dict[str, timedelta] = {}
         self._told = Told()
 
@@ -116,7 +119,7 @@ class LeadWorkflow:
 
     @workflow.signal(name=contract.SIGNAL_RECORD_FREE, description="The record that this lead waits for is free")
     def record_free(self, *_: Any) -> None:
-        self._freed = True
+        self._frees += 1
 
     @workflow.query(name=contract.QUERY_STATUS, description="Where this lead stands; nothing personal")
     def status(self) -> dict[str, Any]:
@@ -139,6 +142,9 @@ class LeadWorkflow:
             return None
         self._lead, self._outcome, self._problem = reading.lead, reading.lead.outcome, None
         if reading.kind is ReadingKind.CLOSED:
+            return None
+        if reading.lead.workflow_id != workflow.info().workflow_id and workflow.patched("hand-over"):
+            await self._hand_over()
             return None
         try:
             book = await workflow.execute_activity_method(
@@ -181,10 +187,20 @@ class LeadWorkflow:
             missed = reading.missed
             await workflow.sleep(max(reading.at - workflow.now(), timedelta(0)), summary="not readable yet")
 
+    async def _hand_over(self) -> None:
+        """Leave the lead to its own run: this one has another ID, which a person gave it, or that of a run before."""
+        own = await workflow.execute_activity_method(
+            HandingOverActivities.hand_over,
+            self._event_key,
+            summary="leave the lead to its own run",
+            **options.HAND_OVER,
+        )
+        self._problem, self._elsewhere = f"this lead is carried by `{own}`, so this run ends here", True
+
     # -- the middle: one step at a time, in the plan's order --------------------------------------------------------
     async def _follow(self) -> bool:
         """Take each mutation through its life until the outcome is final; whether the event is to be planned again."""
-        while not self._outcome.final:
+        while not self._outcome.final and not self._elsewhere:
             self._tell()
             if self._sent:
                 if await self._decide(self._sent.pop(0)):
@@ -225,10 +241,14 @@ class LeadWorkflow:
             ready = all(self._observed(key) for key in view.depends_on)
             return workflow.now() if ready else None
         if step.kind is StepKind.WAITS:
-            return workflow.now() if self._freed else step.at
+            return workflow.now() if self._is_free(view) else step.at
         if step.kind is StepKind.DONE:
             return None
         return step.at or workflow.now()
+
+    def _is_free(self, view: MutationView) -> bool:
+        """Whether a record was freed since this mutation asked for its own."""
+        return self._frees > self._asked_after.get(view.mutation_key, 0)
 
     def _observed(self, key: str) -> bool:
         view = self._views.get(key)
@@ -252,7 +272,7 @@ class LeadWorkflow:
 
     async def _write(self, view: MutationView) -> Book:
         """One attempt. A lost worker, a time-out and a shutdown all mean the same: what happened is in the row."""
-        self._freed = False
+        self._asks(view)
         number = view.attempts + 1
         command = WriteCommand(
             mutation_key=view.mutation_key, version=view.version, number=number, alone=len(self._views) == 1
@@ -273,6 +293,13 @@ class LeadWorkflow:
                 summary="read the row: the answer of the write was lost",
                 **options.LEDGER,
             )
+
+    def _asks(self, view: MutationView) -> None:
+        """Of two that wait, what frees the record of one must not be used up by the other."""
+        self._asked_after[view.mutation_key] = self._frees
+        others = [one.mutation_key for one in self._views.values() if one.step.kind is StepKind.WAITS]
+        if any(key != view.mutation_key for key in others) and not workflow.patched("freed-by-mutation"):
+            self._asked_after.update(dict.fromkeys(others, self._frees))
 
     def _paced(self, before: MutationView, book: Book) -> Book:
         """Give a step that led nowhere a time: a record that is held is asked for again, a row that has not moved is
@@ -302,7 +329,7 @@ class LeadWorkflow:
             if waiting is None:
                 continue
             if waiting == workflow.info().workflow_id:  # a mutation of this lead is next in line
-                self._freed = True
+                self._frees += 1
                 continue
             try:
                 await workflow.get_external_workflow_handle(waiting).signal(contract.SIGNAL_RECORD_FREE)
@@ -311,8 +338,8 @@ class LeadWorkflow:
 
     def _woken(self) -> bool:
         """Whether a record was freed that a mutation waits for; a signal that nobody waits for wakes nobody."""
-        waits = (view.step.kind is StepKind.WAITS for view in self._views.values())
-        return self._freed and self._question is None and any(waits)
+        waits = (view.step.kind is StepKind.WAITS and self._is_free(view) for view in self._views.values())
+        return self._question is None and any(waits)
 
     async def _wait(self) -> None:
         """Until something was sent, the record that a mutation waits for was freed, or the next step is due."""

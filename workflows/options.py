@@ -91,6 +91,12 @@ SENDER = Options(
     retry_policy=RetryPolicy(initial_interval=timedelta(seconds=1), maximum_attempts=3),
 )
 
+HAND_OVER = Options(
+    # a description and a start, each with a deadline of a few seconds; as LEDGER, it is tried until it is done
+    start_to_close_timeout=timedelta(seconds=45),
+    retry_policy=_LEDGER_RETRY,
+)
+
 SWEEP = Options(
     # bounded by the number of leads that one sweep looks at
     start_to_close_timeout=timedelta(minutes=2),
