@@ -6,10 +6,8 @@ lines of `submit`; what each gap leaves behind in the ledger is what the next ru
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
@@ -28,6 +26,7 @@ from leadproof.domain.review import ReviewState
 from leadproof.domain.steps import Claim, ClaimResult, Receipts, Settlement, TargetRow, WriteRequest
 from leadproof.looking import (
     Ports,
+    Read,
     Rules,
     asked_id,
     effects_on,
@@ -123,7 +122,7 @@ def submit(ports: Ports, rules: Rules, mutation_key: str, *, version: int, numbe
     if claim.result is not ClaimResult.WON or attempt is None:
         return _not_won(ports, rules, claim)
     mutation = resolved(ports, mutation)
-    settled = _check(ports, rules, mutation, attempt, claim.newer)
+    settled = _check(ports, rules, mutation, attempt, claim)
     if isinstance(settled, Submission):
         return settled
     request = settled
@@ -166,7 +165,7 @@ def _parked(ports: Ports, rules: Rules, mutation_key: str, version: int, row: Ta
         return None  # the claim says so
     if now >= row.checked_at + timedelta(seconds=target.probe_seconds):
         row = ledger.mark_target(system, up=False, reason=row.reason)  # the others wait for what this one finds
-        found = find_record(ports, mutation, history=False)
+        found = find_record(ports, mutation, history=False).found
         if not found.refuses_us:
             return None
         row = ledger.mark_target(system, up=False, reason=found.detail)
@@ -187,13 +186,11 @@ def _give_up(ports: Ports, rules: Rules, mutation: Mutation, attempts: tuple[Att
     return Submission(result=result, mutation=settled.mutation, attempts=attempts, wake=settled.wake)
 
 
-def _check(
-    ports: Ports, rules: Rules, mutation: Mutation, attempt: Attempt, newer: Mapping[str, Any]
-) -> WriteRequest | Submission:
+def _check(ports: Ports, rules: Rules, mutation: Mutation, attempt: Attempt, claim: Claim) -> WriteRequest | Submission:
     """Between claim and send: is the record still what the intent stands on?
 
     Args:
-        newer: what newer events' effects have set on the record.
+        mutation: with the ids of the records that it refers to.
 
     Returns:
         The request to send, or what was stored instead of sending.
@@ -201,11 +198,14 @@ def _check(
     intent = mutation.intent
     if references_in(intent.fields):  # nobody knows what is to be written
         unknown = Finding(next=Next.ASK, status=Status.REJECTED, reason=Reason.DEPENDENCY)
-        return _settle_unsent(ports, rules, mutation, attempt, unknown, found=None)
-    skips = _may_skip(ports, rules, mutation, attempt) and not overtaken_in(intent.fields, newer, rules.specs)
+        return _settle_unsent(ports, rules, mutation, attempt, unknown, read=None)
+    newer = claim.newer
+    alone = not claim.shared and not overtaken_in(intent.fields, newer, rules.specs)
+    skips = alone and _may_skip(ports, rules, mutation, attempt)
     if skips and compare(intent.fields, mutation.base_state or {}, rules.specs):
         return _request(mutation, record=None)
-    found = find_record(ports, mutation, history=True)
+    read = find_record(ports, mutation, history=True)
+    found = read.found
     if found.refuses_us:
         ports.ledger.mark_target(ports.crm.system, up=False, reason=found.detail)
     before = missed(ports, mutation) if found.presence is Presence.ABSENT else ()
@@ -216,7 +216,7 @@ def _check(
         asked_id=asked_id(mutation),
         looked_at=before,
         seen_at=before,
-        now=ports.clock.now(),
+        now=read.at,
     )
     finding = reconciliation.find(look_, rules.target, rules.specs, effects_on(ports, mutation, found.record))
     if finding.next is Next.SEND_AGAIN:
@@ -231,9 +231,9 @@ def _check(
             verdict=Presence.ONE,
         )
     if found.presence is not Presence.UNKNOWN and finding.status not in {None, Status.UNCERTAIN}:
-        return _settle_unsent(ports, rules, mutation, attempt, finding, found=found)
+        return _settle_unsent(ports, rules, mutation, attempt, finding, read=read)
     if found.presence is Presence.ABSENT:  # it may only not show yet: the next attempt looks for it again
-        return _settle_unsent(ports, rules, mutation, attempt, finding, found=found)
+        return _settle_unsent(ports, rules, mutation, attempt, finding, read=read)
     answer = Answer(
         outcome=AnswerClass.NOT_SENT,
         detail="the record could not be read before the write",
@@ -247,7 +247,8 @@ def _may_skip(ports: Ports, rules: Rules, mutation: Mutation, attempt: Attempt) 
     """Whether the base may stand for the check.
 
     Only while it is young and the target keeps history of every field; only on a first attempt that neither waited nor
-    was held for a person (the claim is then the row's first change); never for a create, which needs its look-up.
+    was held for a person (the claim is then the row's first change); never for a create, which needs its look-up. Where
+    another mutation of ours was at the record meanwhile, it may carry that one's external id by now.
     """
     intent = mutation.intent
     first = attempt.number == 1 and mutation.version == _VERSION_AFTER_FIRST_CLAIM
@@ -276,13 +277,13 @@ def _request(mutation: Mutation, *, record: FoundRecord | None) -> WriteRequest:
 
 
 def _settle_unsent(
-    ports: Ports, rules: Rules, mutation: Mutation, attempt: Attempt, finding: Finding, *, found: LookUp | None
+    ports: Ports, rules: Rules, mutation: Mutation, attempt: Attempt, finding: Finding, *, read: Read | None
 ) -> Submission:
     """The check answered the question, or found nothing that it could be asked of: the attempt is completed as *not
     sent*, and the finding is stored."""
     answer = Answer(outcome=AnswerClass.NOT_SENT, detail="nothing was sent: the check before the write answered")
     ports.ledger.store_answer(mutation.mutation_key, attempt.number, answer, request_digest=None)
-    settled = store_finding(ports, rules, mutation, finding, found)
+    settled = store_finding(ports, rules, mutation, finding, read)
     result = Result.AGAIN if finding.next is Next.READ_AGAIN else Result.SETTLED
     attempts = ports.ledger.attempts_of(mutation.mutation_key)
     return Submission(
@@ -325,7 +326,8 @@ def look(ports: Ports, rules: Rules, mutation_key: str, *, receipts: Receipts | 
     mutation, attempts = resolved(ports, receipts.mutation), receipts.attempts
     if mutation.status not in {Status.SUBMITTED, Status.UNCERTAIN}:
         return Looked(next=Next.SETTLED, mutation=mutation, attempts=attempts)
-    found = find_record(ports, mutation, history=True)
+    read = find_record(ports, mutation, history=True)
+    found = read.found
     row = ports.ledger.target(ports.crm.system)
     if found.refuses_us:
         row = ports.ledger.mark_target(ports.crm.system, up=False, reason=found.detail)
@@ -339,12 +341,12 @@ def look(ports: Ports, rules: Rules, mutation_key: str, *, receipts: Receipts | 
         looked_at=tuple(one.read_at for one in receipts.observations),
         seen_at=tuple(one.read_at for one in receipts.observations if presence(one) is not Presence.UNKNOWN),
         refused_since=row.since if row is not None and row.state != "up" else None,
-        now=ports.clock.now(),
+        now=read.at,
     )
     finding = reconciliation.find(look_, rules.target, rules.specs, effects_on(ports, mutation, found.record))
     review = receipts.review
     asked = review is not None and review.state is ReviewState.OPEN
-    settled = store_finding(ports, rules, mutation, finding, found, asked=asked)
+    settled = store_finding(ports, rules, mutation, finding, read, asked=asked)
     if not settled.won:
         at = look_.now + timedelta(seconds=rules.target.read_spacing_seconds)
         return Looked(next=Next.READ_AGAIN, mutation=settled.mutation, attempts=attempts, at=at)

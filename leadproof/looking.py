@@ -39,6 +39,14 @@ class Rules(NamedTuple):
     shadow_after: timedelta = timedelta(0)
 
 
+class Read(NamedTuple):
+    """What was found, and when the look for it began: a write can land while the answer is on its way, so what is read
+    is no newer than that."""
+
+    found: LookUp
+    at: datetime
+
+
 def resolved(ports: Ports, mutation: Mutation) -> Mutation:
     """The mutation with the record's id in place of each reference in its intent, as far as it is known.
 
@@ -56,14 +64,14 @@ def asked_id(mutation: Mutation) -> str | None:
     return mutation.provider_record_id or mutation.intent.record.provider_record_id
 
 
-def find_record(ports: Ports, mutation: Mutation, *, history: bool) -> LookUp:
+def find_record(ports: Ports, mutation: Mutation, *, history: bool) -> Read:
     """A fresh look: by the target's id where one is known, else by external id and the target's unique fields."""
-    intent = mutation.intent
+    intent, at = mutation.intent, ports.clock.now()
     fields = tuple(dict.fromkeys((*intent.fields, *intent.compare_also)))
     asked = asked_id(mutation)
     if asked is not None:
-        return ports.crm.read(mutation.target_object, asked, fields, history=history)
-    return ports.crm.find(intent.record, fields, history=history)
+        return Read(ports.crm.read(mutation.target_object, asked, fields, history=history), at)
+    return Read(ports.crm.find(intent.record, fields, history=history), at)
 
 
 def effects_on(ports: Ports, mutation: Mutation, record: FoundRecord | None) -> dict[str, dict[str, Any]]:
@@ -90,27 +98,27 @@ def missed(ports: Ports, mutation: Mutation) -> tuple[datetime, ...]:
 
 
 def store_finding(
-    ports: Ports, rules: Rules, mutation: Mutation, finding: Finding, found: LookUp | None, *, asked: bool = False
+    ports: Ports, rules: Rules, mutation: Mutation, finding: Finding, read: Read | None, *, asked: bool = False
 ) -> Settled:
     """Store a finding in one transaction: the observation, the move, and the question for a person.
 
     Args:
-        found: what was read; `None` where the finding rests on the base alone.
+        read: what was read; `None` where the finding rests on the base alone.
         asked: a review item is open already.
     """
     now = ports.clock.now()
     observation = None
-    if found is not None:
+    if read is not None:
         observation = Observation(
             mutation_key=mutation.mutation_key,
             number=0,
-            read_at=now,
+            read_at=read.at,
             identity=ports.crm.identity,
             verdict=finding.verdict,
-            state=_state(found, mutation),
+            state=_state(read.found, mutation),
             differences=finding.differences,
         )
-    record = found.record if found is not None else None
+    record = read.found.record if read is not None else None
     asks = finding.next is Next.ASK and not asked
     status = finding.status or mutation.status
     step = Settlement(

@@ -79,11 +79,11 @@ def look(ports: Ports, rules: Rules, mutation_key: str, *, receipts: Receipts | 
     if now < due:
         return due
     mutation = resolved(ports, mutation)
-    found = find_record(ports, mutation, history=True)
+    read = find_record(ports, mutation, history=True)
     finding = shadow.find(
-        mutation, found, receipts.observations, target=rules.target, specs=rules.specs, now=ports.clock.now()
+        mutation, read.found, receipts.observations, target=rules.target, specs=rules.specs, now=read.at
     )
-    settled = store_finding(ports, rules, mutation, finding, found)
+    settled = store_finding(ports, rules, mutation, finding, read)
     if settled.won:
         return finding.at
     return now + timedelta(seconds=rules.target.read_spacing_seconds)  # another run was first: see what it left

@@ -117,6 +117,16 @@ def sees(found: LookUp) -> Sight:
     return lambda _target, _found: found
 
 
+def slowly(seconds: float) -> Sight:
+    """A look whose answer, as true as it was when it was asked, takes so long to come."""
+
+    def comes_late(target: Target, found: LookUp) -> LookUp:
+        target.clock.forward(seconds)
+        return found
+
+    return comes_late
+
+
 def stale(target: Target) -> Sight:
     """What record 601 is like now, for looks that come later."""
     before = target.read("contact", "601", FIELDS, history=True)

@@ -13,7 +13,17 @@ from leadproof.domain.reconciliation import Next
 from leadproof.domain.records import LookUp, Presence
 from leadproof.domain.review import Decision, DecisionVerdict, ReviewDecision, ReviewState
 from leadproof.domain.steps import Applied, Settlement
-from tests.boundary.target import UNREADABLE, Reply, answers, applies_and_is_not_heard, is_lost, late, sees, stale
+from tests.boundary.target import (
+    UNREADABLE,
+    Reply,
+    answers,
+    applies_and_is_not_heard,
+    is_lost,
+    late,
+    sees,
+    slowly,
+    stale,
+)
 from tests.boundary.world import TARGET, World
 
 QUIESCENCE = TARGET.quiescence
@@ -170,6 +180,26 @@ def test_an_unheard_update_whose_record_moved_is_not_replayed(world: World) -> N
     assert (mutation.status, mutation.reason) == (Status.DIVERGENT, Reason.CHANGED_BEFORE_WRITE)
     assert len(world.target.sent) == 1
     assert world.receipts.observations[-1].read_at >= world.attempts[0].send_before + QUIESCENCE
+
+
+def test_a_look_says_nothing_of_what_happened_while_its_answer_was_on_its_way(world: World) -> None:
+    """Begun before the write landed and answered long after it was quiet, it shows the record as it was before."""
+    world.update()
+    world.target.replies.append(late(20))
+    world.target.on_send.append(lambda: world.target.edit(owner="777"))
+    world.target.sights.append(slowly(10 * QUIESCENCE.total_seconds()))
+    mutation = world.run()
+    assert (mutation.status, mutation.reason) == (Status.DIVERGENT, Reason.OVERWROTE_UNSEEN_EDIT)
+    assert len(world.effects) == 1
+
+
+@both
+def test_a_slow_look_at_nothing_is_not_absence(world: World, reserve: Callable[[World], Mutation]) -> None:
+    reserve(world)
+    world.target.replies.append(late(20))
+    world.target.sights.append(slowly(10 * QUIESCENCE.total_seconds()))
+    assert world.run().status is Status.OBSERVED
+    assert (len(world.target.sent), len(world.effects)) == (1, 1)
 
 
 def test_an_unheard_create_whose_email_somebody_took_meanwhile_is_for_a_person(world: World) -> None:
