@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import html
 import re
+import socket
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
@@ -11,6 +13,7 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import httpx
+import uvicorn
 from fastapi import FastAPI, Request
 from fastapi.responses import JSONResponse
 
@@ -122,3 +125,27 @@ async def an_entrance(folder: Path, clock: HandClock | None = None, **changes: A
     clock = clock or HandClock()
     with sqlite_ledger(folder / "ledger.db", clock) as ledger:
         yield an_app(review_settings(**changes), ledger, clock)
+
+
+@asynccontextmanager
+async def on_a_socket(app: FastAPI, host: str) -> AsyncIterator[int]:
+    """Serve an application as the starter's process does; the port."""
+    listener = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
+    listener.bind((host, 0))
+    server = _Server(uvicorn.Config(app, log_level="warning", lifespan="off", proxy_headers=False, server_header=False))
+    with listener:
+        listener.listen()
+        running = asyncio.create_task(server.serve(sockets=[listener]))
+        try:
+            yield listener.getsockname()[1]
+        finally:
+            server.should_exit = True
+            await running
+
+
+class _Server(uvicorn.Server):
+    """Signals are for whoever runs the tests."""
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
