@@ -114,6 +114,7 @@ class Claim(BaseModel):
     Attributes:
         newer: of a *won* one: the fields that newer events' observed mutations of the record have set, with what was
             observed of them. A derived mutation was decided with the record in view, and for it there are none.
+        shared: of a *won* one: the record carried no external id, and another mutation of ours was at it since then.
         wake: as in `Settled`, where the mutation was *superseded*.
     """
 
@@ -123,6 +124,7 @@ class Claim(BaseModel):
     mutation: Mutation
     attempt: Attempt | None = None
     newer: dict[str, Any] = {}
+    shared: bool = False
     wake: str | None = None
 
 

@@ -14,7 +14,7 @@ from leadproof.domain.steps import Claim, ClaimResult
 from leadproof.domain.unanswered import may_attempt_again
 from leadproof.ledger.events import locked, recompute
 from leadproof.ledger.questions import resolve
-from leadproof.ledger.records import answered_by, held_by, must_wait, newer_effects
+from leadproof.ledger.records import answered_by, held_by, must_wait, newer_effects, shared_since
 from leadproof.ledger.rows import attempts_of, find_mutation, observations_of, to_mutation
 from leadproof.ledger.settling import found, leave
 from leadproof.ledger.tables import ATTEMPT, LEAD_EVENT, MUTATION
@@ -183,7 +183,9 @@ def _take(tx: Transaction, mutation: Mutation, occurred_at: datetime, ask: _Ask)
         recompute(tx, locked(tx, mutation.event_key))
     known = {name: value for effect in newer for name, value in effect.items()}
     overtakes = {} if claimed.parent_key is not None else known
-    return Claim(result=ClaimResult.WON, mutation=claimed, attempt=attempt, newer=overtakes)
+    base_at, linked = claimed.intent.base_read_at, claimed.intent.record.linked
+    shared = base_at is not None and not linked and shared_since(tx, claimed, base_at)
+    return Claim(result=ClaimResult.WON, mutation=claimed, attempt=attempt, newer=overtakes, shared=shared)
 
 
 def _queue_up(tx: Transaction, mutation: Mutation) -> Mutation:

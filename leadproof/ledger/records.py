@@ -21,6 +21,7 @@ from leadproof.ledger.tables import LEAD_EVENT, MUTATION
 from leadproof.ledger.transaction import Transaction
 
 TURN = timedelta(minutes=1)
+_CLOCKS = timedelta(seconds=5)
 _PARENT = MUTATION.alias("parent")
 _FREED = sorted({Status.OBSERVED, Status.SUPERSEDED, Status.ABANDONED, Status.REJECTED})
 
@@ -121,6 +122,14 @@ def _inherits(tx: Transaction, mutation: Mutation) -> bool:
 def _freed_since(tx: Transaction, mutation: Mutation, moment: datetime) -> bool:
     statement = select(MUTATION.c.mutation_key).where(
         _same_record(_named(mutation)), MUTATION.c.status.in_(_FREED), MUTATION.c.updated_at > moment
+    )
+    return tx.value(statement.limit(1), _record(mutation)) is not None
+
+
+def shared_since(tx: Transaction, mutation: Mutation, moment: datetime) -> bool:
+    """Whether another mutation that was ever claimed for this record has moved since, give or take other clocks."""
+    statement = select(MUTATION.c.mutation_key).where(
+        _same_record(_named(mutation)), MUTATION.c.status != Status.RESERVED, MUTATION.c.updated_at > moment - _CLOCKS
     )
     return tx.value(statement.limit(1), _record(mutation)) is not None
 

@@ -87,6 +87,20 @@ def test_the_read_is_left_out_while_the_base_is_young_and_the_target_keeps_histo
     assert world.target.calls == ["write", "read"]
 
 
+def test_a_record_that_another_lead_of_ours_has_linked_since_the_base_was_read_keeps_its_external_id(
+    world: World,
+) -> None:
+    first = world.of_another_lead()
+    world.update(linked=False, base_age=0)
+    world.clock.forward(1)
+    second, world.key = world.key, first.mutation_key
+    assert world.run().status is Status.OBSERVED
+    world.key = second
+    mutation = world.run()
+    assert (mutation.status, mutation.reason) == (Status.DIVERGENT, Reason.CHANGED_BEFORE_WRITE)
+    assert world.record.external_id == first.target_record
+
+
 def test_an_old_base_is_read_again(world: World) -> None:
     world.update(base_age=TARGET.base_age_seconds)
     world.run()

@@ -81,7 +81,17 @@ class World:
         fields = changes.pop("fields", INTENT)
         mutation = a_mutation(event, fields=fields, provider_record_id="601", **changes)
         read_at = self.clock.now() - timedelta(seconds=base_age) if base_age is not None else None
-        intent = mutation.intent.model_copy(update={"base_read_at": read_at})
+        record = mutation.intent.record.model_copy(update={"linked": linked})
+        intent = mutation.intent.model_copy(update={"base_read_at": read_at, "record": record})
+        return self._reserve(event, mutation.model_copy(update={"intended_state": intent}))
+
+    def of_another_lead(self) -> Mutation:
+        """Reserve an update of the same record, which carries no external id yet, on behalf of another lead."""
+        event = a_lead_event("202", policy_version=POLICY.version)
+        self.target.stands("601", external_id=None)
+        mutation = a_mutation(event, fields={"email": EMAIL}, provider_record_id="601")
+        record = mutation.intent.record.model_copy(update={"linked": False})
+        intent = mutation.intent.model_copy(update={"record": record})
         return self._reserve(event, mutation.model_copy(update={"intended_state": intent}))
 
     def create(self, *, later: float = 0, **changes: Any) -> Mutation:
