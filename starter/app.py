@@ -29,6 +29,8 @@ from starter.intake import Intake
 from starter.metrics import CONTENT_TYPE, Metrics
 from starter.off_loop import off_loop
 from starter.quarantine import Quarantine
+from starter.review.rendering import Pages
+from starter.review.routes import ReviewPages
 from starter.review.security import ReviewHeaders
 from starter.review.sign_in import ReviewSignIn
 from starter.reviews import Reviews
@@ -69,7 +71,8 @@ def create_app(
     )
     cases = Cases(ledger=ledger, policy=policy, clock=clock)
     decisions = Decisions(settings=settings, ledger=ledger, client=client)
-    sign_in = ReviewSignIn(settings=settings, ledger=ledger, policy=policy, clock=clock, tokens=tokens)
+    pages = Pages(settings.public_url)
+    sign_in = ReviewSignIn(settings=settings, ledger=ledger, policy=policy, clock=clock, tokens=tokens, pages=pages)
     for part in (
         sign_in,
         sign_in.links,
@@ -79,9 +82,20 @@ def create_app(
         Quarantine(ledger=ledger, intake=intake, tokens=tokens, metrics=metrics),
     ):
         app.include_router(part.router())
+    reviewing = ReviewPages(
+        settings=settings,
+        ledger=ledger,
+        cases=cases,
+        decisions=decisions,
+        sign_in=sign_in,
+        clock=clock,
+        metrics=metrics,
+        pages=pages,
+    )
+    app.include_router(reviewing.router())
     app.include_router(Why(ledger=ledger, policy=policy, look=look).router(tokens))
     _add_probes(app, ledger, client, metrics)
-    problems.install(app)
+    problems.install(app, pages.answer)
     _describe(app)
     _secure(app)
     return app

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import timedelta
 
 from leadproof.domain.derivation import empties_the_stage_first, why_not
 from leadproof.domain.errors import NotFound
@@ -126,6 +127,12 @@ class Cases:
             dependents=len(behind.dependents),
             stage_first=stage_first,
         )
+
+    def quiescence(self, case: Case) -> timedelta | None:
+        """How long after an attempt a request can still change the target; `None` where the policy does not say."""
+        mutation = case.mutation
+        target = self._policy.targets.get(mutation.target_system) if mutation is not None else None
+        return target.quiescence if target is not None else None
 
     def with_possible(self, why: str, review_id: str) -> str:
         """A sentence about what was wrong with a decision, with what can be decided where anything can."""

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from fastapi import FastAPI, Request
 from fastapi.encoders import jsonable_encoder
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import JSONResponse
+from fastapi.responses import JSONResponse, Response
 from starlette.exceptions import HTTPException
 
 from leadproof.domain.errors import LedgerOutdated, LedgerUnavailable, NotFound
@@ -115,33 +115,45 @@ def unavailable(detail: str) -> Problem:
     return Problem(503, "unavailable", "Try again", detail, headers={"Retry-After": str(RETRY_AFTER_SECONDS)})
 
 
-def install(app: FastAPI) -> None:
-    """Answer every error of an application as a problem."""
+Shown = Callable[[Request, Problem], Response]
+"""How a problem is answered to a request."""
+
+
+def _as_json(_: Request, problem: Problem) -> Response:
+    return problem.response()
+
+
+def install(app: FastAPI, shown: Shown = _as_json) -> None:
+    """Answer every error of an application as a problem.
+
+    Args:
+        shown: where some addresses are for people, who are answered with a page.
+    """
 
     @app.exception_handler(Problem)
-    async def _problem(_: Request, error: Problem) -> JSONResponse:
-        return error.response()
+    async def _problem(request: Request, error: Problem) -> Response:
+        return shown(request, error)
 
-    async def _unavailable(_: Request, error: Exception) -> JSONResponse:
-        return unavailable(str(error)).response()
+    async def _unavailable(request: Request, error: Exception) -> Response:
+        return shown(request, unavailable(str(error)))
 
     for out_of_reach in OUT_OF_REACH:
         app.add_exception_handler(out_of_reach, _unavailable)
 
     @app.exception_handler(NotFound)
-    async def _not_found(_: Request, error: Exception) -> JSONResponse:
-        return not_found(str(error)).response()
+    async def _not_found(request: Request, error: Exception) -> Response:
+        return shown(request, not_found(str(error)))
 
     @app.exception_handler(RequestValidationError)
-    async def _invalid(_: Request, error: RequestValidationError) -> JSONResponse:
+    async def _invalid(request: Request, error: RequestValidationError) -> Response:
         places = sorted({".".join(str(part) for part in item["loc"])[:100] for item in error.errors()})
-        return malformed(f"these are missing or wrong: {', '.join(places)}").response()
+        return shown(request, malformed(f"these are missing or wrong: {', '.join(places)}"))
 
     @app.exception_handler(HTTPException)
-    async def _http(_: Request, error: HTTPException) -> JSONResponse:
+    async def _http(request: Request, error: HTTPException) -> Response:
         slug = {404: "not-found", 405: "method"}.get(error.status_code, "http")
-        return Problem(error.status_code, slug, str(error.detail), headers=error.headers).response()
+        return shown(request, Problem(error.status_code, slug, str(error.detail), headers=error.headers))
 
     @app.exception_handler(Exception)
-    async def _internal(_: Request, __: Exception) -> JSONResponse:
-        return Problem(500, "internal", "A fault of the starter").response()
+    async def _internal(request: Request, __: Exception) -> Response:
+        return shown(request, Problem(500, "internal", "A fault of the starter"))

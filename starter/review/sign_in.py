@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
-from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlsplit
 
 from fastapi import APIRouter, Request
-from fastapi.responses import HTMLResponse, RedirectResponse, Response
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from fastapi.responses import RedirectResponse, Response
 
 from leadproof.domain.errors import ConfigurationRefused
 from leadproof.domain.policy import Policy
@@ -22,14 +20,12 @@ from starter.problems import Problem
 from starter.review import forms
 from starter.review.links import SIGN_IN, Links
 from starter.review.proxy import Proxy
+from starter.review.rendering import Pages
 from starter.review.seals import Seals, same
 from starter.review.security import PATH
 from starter.review.viewer import NotSignedIn, Role, Viewer
 
 COOKIE: Final = "leadproof_review"
-_TEMPLATES: Final = Environment(
-    loader=FileSystemLoader(Path(__file__).parent / "templates"), autoescape=True, undefined=StrictUndefined
-)
 _HOME: Final = "../review"
 """Of a page one level below it, whatever stands before `/review` in the public address."""
 
@@ -41,9 +37,12 @@ class ReviewSignIn:
         ConfigurationRefused: a reviewer has a queue that the policy does not know.
     """
 
-    def __init__(self, *, settings: Settings, ledger: Ledger, policy: Policy, clock: Clock, tokens: Tokens) -> None:
+    def __init__(
+        self, *, settings: Settings, ledger: Ledger, policy: Policy, clock: Clock, tokens: Tokens, pages: Pages
+    ) -> None:
         _check_queues(settings.reviewers, policy)
         self._clock = clock
+        self._pages = pages
         self._public_url = settings.public_url
         self._lasts = timedelta(hours=settings.review_session_hours)
         self._people = {person.name: person for person in settings.reviewers}
@@ -122,10 +121,10 @@ class ReviewSignIn:
         if self._proxy is not None:
             self._proxy.names(request)
         if not link:
-            return _page(how=self._how(), link=None)
+            return self._pages.page("sign_in.html", viewer=None, how=self._how(), link=None)
         if self.links.read(link) is None:
             raise _spent()
-        return _page(how=None, link=link)
+        return self._pages.page("sign_in.html", viewer=None, how=None, link=link)
 
     async def sign_in(self, request: Request) -> Response:
         """Spend the link and begin a session."""
@@ -182,7 +181,3 @@ def _spent() -> Problem:
         "This link opens nothing",
         "it was used before, is older than ten minutes, or is not one of ours; `leadproof review open` prints another",
     )
-
-
-def _page(**values: Any) -> HTMLResponse:
-    return HTMLResponse(_TEMPLATES.get_template("sign_in.html").render(values))

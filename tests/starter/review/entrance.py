@@ -22,6 +22,7 @@ from leadproof.domain.policy_text import parse_policy
 from leadproof.settings import Settings
 from starter import problems
 from starter.auth import Tokens
+from starter.review.rendering import Pages
 from starter.review.security import ReviewHeaders
 from starter.review.sign_in import COOKIE, ReviewSignIn
 from tests.starter.door import POLICY, PUBLIC, TOKENS, settings_of
@@ -42,7 +43,12 @@ def review_settings(**changes: Any) -> Settings:
 def an_app(settings: Settings, ledger: OwnedLedger, clock: HandClock) -> FastAPI:
     app = FastAPI()
     entrance = ReviewSignIn(
-        settings=settings, ledger=ledger, policy=policy(), clock=clock, tokens=Tokens(settings.api_tokens)
+        settings=settings,
+        ledger=ledger,
+        policy=policy(),
+        clock=clock,
+        tokens=Tokens(settings.api_tokens),
+        pages=Pages(settings.public_url),
     )
 
     async def who(request: Request) -> JSONResponse:

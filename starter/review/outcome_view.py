@@ -1,0 +1,152 @@
+"""What became of a question, from ledger and run and not from hope: for whoever decided it, and whoever waits."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from leadproof.domain import keys
+from leadproof.domain.mutation import Mutation
+from leadproof.domain.review import Decision, DecisionRow, DecisionVerdict, ReviewItem, ReviewState, possible
+from leadproof.domain.unanswered import open_until
+from leadproof.domain.wording import plain, status_in_words
+from leadproof.ports import Clock, Ledger
+from starter.cases import Behind, Case, Cases
+from starter.review.question_view import since_seen
+from starter.review.rendering import moment
+
+_GIVES_UP_HOLD = frozenset({Decision.ABANDON, Decision.ACCEPT, Decision.OVERWRITE, Decision.RESTORE})
+
+
+class Outcomes:
+    """Tells what became of questions; its calls block, as the ledger's do."""
+
+    def __init__(self, *, ledger: Ledger, cases: Cases, clock: Clock) -> None:
+        self._ledger = ledger
+        self._cases = cases
+        self._clock = clock
+
+    def of(self, case: Case, behind: Behind, asked: Mapping[str, str]) -> dict[str, Any]:
+        """What stands now.
+
+        Args:
+            asked: of the address: `decision` that was sent, the read-back that the decider `saw`, and the digest that
+                the page `shown` names.
+        """
+        mine = next((one for one in case.decisions if one.decision_id == asked.get("decision")), None)
+        effects = [one for one in (case.mutation, *behind.derived) if one is not None]
+        following = self._following(case, effects)
+        shown = asked.get("shown")
+        moved = case.item.state is ReviewState.OPEN and shown is not None and shown != case.digest
+        pending = mine is not None and mine.verdict is DecisionVerdict.PENDING
+        under_way = case.item.state is not ReviewState.OPEN and any(not one.status.final for one in effects)
+        outcome = {
+            "mine": self._of_mine(mine, case, asked) if mine is not None else None,
+            "closed": _closed(case) if case.item.state is not ReviewState.OPEN else None,
+            "others": _waiting(case, mine),
+            "effects": [_effect(one, case) for one in effects] if case.item.state is not ReviewState.OPEN else [],
+            "following": [one.review_id for one in following],
+            "moved": moved,
+            "looks": pending or moved or case.item.state is ReviewState.OPEN or (under_way and not following),
+            "busy": pending or (under_way and not following),
+        }
+        kept = {name: asked[name] for name in ("decision", "saw") if name in asked}
+        # not the state that the page shows, but the one that it was shown with: what is marked is a change since then
+        address = kept | {"shown": shown or case.digest}
+        return outcome | {
+            "mark": keys.digest(["outcome/1", str(outcome), *sorted(address.values())]),
+            "address": address,
+        }
+
+    def _following(self, case: Case, effects: list[Mutation]) -> list[ReviewItem]:
+        """The open questions that came of this one."""
+        found = [self._ledger.review_of(one.mutation_key) for one in effects if not one.status.final]
+        return [one for one in found if one is not None and one.review_id != case.item.review_id]
+
+    def _of_mine(self, row: DecisionRow, case: Case, asked: Mapping[str, str]) -> dict[str, Any]:
+        decision = plain(row.decision or "")
+        saw = asked.get("saw", "")
+        stale = row.verdict is DecisionVerdict.STALE
+        return {
+            "verdict": row.verdict.value,
+            "decision": decision,
+            "reason": row.reason,
+            "said": self._said(row, case, decision),
+            "since": since_seen(case, int(saw)) if stale and saw.isascii() and saw.isdigit() and len(saw) < 7 else [],
+        }
+
+    def _said(self, row: DecisionRow, case: Case, decision: str) -> str:
+        if row.verdict is DecisionVerdict.APPLIED:
+            return f"Applied: {decision}."
+        if row.verdict is DecisionVerdict.PENDING:
+            until = self._until(row, case)
+            if until is not None:
+                return (
+                    f"Kept, and not applied yet: an earlier request can still change the record until {moment(until)}. "
+                    f"The run applies {decision} then."
+                )
+            return f"Kept: {decision} waits, since no worker has answered yet. It is applied as soon as one runs."
+        if row.verdict is DecisionVerdict.REPEATED:
+            return f"Not applied: {_who_decided(case) or 'the question was already decided'}."
+        if row.verdict is DecisionVerdict.STALE:
+            closed = "" if case.item.state is ReviewState.OPEN else "; it is closed now"
+            return f"Not applied: the question has moved on since it was shown to you{closed}."
+        told = f"; {possible(case.allowed)}" if case.item.state is ReviewState.OPEN else ""
+        return f"Not applied: the question does not allow {decision} as it stands{told}."
+
+    def _until(self, row: DecisionRow, case: Case) -> datetime | None:
+        """From when a decision that gives the record up can be applied, where an earlier request may still arrive."""
+        if case.receipts is None or row.decision not in _GIVES_UP_HOLD:
+            return None
+        quiescence = self._cases.quiescence(case)
+        if quiescence is None:
+            return None
+        return open_until(
+            case.receipts.attempts,
+            case.receipts.observations,
+            mutation_key=case.receipts.mutation.mutation_key,
+            quiescence=quiescence,
+            now=self._clock.now(),
+        )
+
+
+def _applied(case: Case) -> DecisionRow | None:
+    return next((one for one in case.decisions if one.verdict is DecisionVerdict.APPLIED), None)
+
+
+def _who_decided(case: Case) -> str | None:
+    row = _applied(case)
+    if row is None:
+        return None
+    return f"{row.reviewer} decided {plain(row.decision or '')} at {moment(row.decided_at)}"
+
+
+def _closed(case: Case) -> dict[str, Any]:
+    """How a question was closed: by whom, or by what."""
+    row = _applied(case)
+    words = {
+        ReviewState.RESOLVED: "Evidence answered this question; nobody had to decide it.",
+        ReviewState.EXPIRED: "Nobody decided in time, and the policy gave the effect up.",
+    }
+    return {
+        "state": case.item.state.value,
+        "at": case.item.closed_at,
+        "said": words.get(case.item.state) or f"{_who_decided(case) or 'It was decided'}.",
+        "reason": row.reason if row is not None else None,
+        "via": row.via if row is not None else None,
+    }
+
+
+def _waiting(case: Case, mine: DecisionRow | None) -> list[str]:
+    """Decisions of others that wait to be applied."""
+    return [
+        f"{one.reviewer} decided {plain(one.decision or '')} at {moment(one.decided_at)}, which waits to be applied."
+        for one in case.decisions
+        if one.verdict is DecisionVerdict.PENDING and one is not mine
+    ]
+
+
+def _effect(mutation: Mutation, case: Case) -> dict[str, Any]:
+    made = "the effect" if mutation.mutation_key == case.item.mutation_key else "what the decision writes"
+    return {"name": made, "status": status_in_words(mutation), "at": mutation.updated_at}

@@ -1,0 +1,114 @@
+"""People at the review page: each comes through a proxy that knows their name, and uses what the page shows them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import httpx
+from temporalio.client import Client
+
+from tests.starter.door import Door, a_door, settings_of
+
+HEADER = "X-Forwarded-User"
+SETTINGS = {
+    "LEADPROOF_REVIEW_KEY": "the-key-of-the-review-page",
+    "LEADPROOF_REVIEW_PROXY_HEADER": HEADER,
+    "LEADPROOF_REVIEW_PROXY_ADDRESSES": "127.0.0.1",
+    "LEADPROOF_REVIEWERS": "dana:reviewer,kofi:reviewer:enterprise,mira:viewer,tom:viewer:enterprise,ada:admin",
+    "LEADPROOF_TEMPORAL_UI_URL": "http://temporal.example/",
+}
+VOID = frozenset({"meta", "link", "input", "br", "hr", "img"})
+
+
+class Read(HTMLParser):
+    """A page as a browser takes it apart: its elements, its text, and whether every element was closed."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.texts: list[str] = []
+        self._open: list[str] = []
+        self.feed(html)
+        self.close()
+        assert self._open == [], self._open
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self._open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self._open.pop() == tag, (tag, self.getpos())
+
+    def handle_data(self, data: str) -> None:
+        self.texts.append(data)
+
+    @property
+    def text(self) -> str:
+        return re.sub(r"\s+", " ", "".join(self.texts))
+
+    def all(self, tag: str, **having: str) -> list[dict[str, str | None]]:
+        return [
+            attrs
+            for name, attrs in self.elements
+            if name == tag and all(attrs.get(one.rstrip("_")) == value for one, value in having.items())
+        ]
+
+    def fields(self) -> dict[str, str]:
+        """The hidden fields of the form that decides."""
+        return {str(one["name"]): one.get("value") or "" for one in self.all("input", type="hidden")}
+
+    def offered(self) -> list[str | None]:
+        return [one.get("value") for one in self.all("button", name="decision")]
+
+
+class Person:
+    """Somebody whom the proxy names."""
+
+    def __init__(self, door: Door, name: str) -> None:
+        self.door = door
+        self._headers = {HEADER: name}
+
+    async def get(self, path: str, **query: Any) -> httpx.Response:
+        return await self.door.http.get(path, params=query or None, headers=self._headers)
+
+    async def reads(self, path: str, **query: Any) -> Read:
+        answer = await self.get(path, **query)
+        assert answer.status_code == 200, answer.text
+        return Read(answer.text)
+
+    async def opens(self, review_id: str) -> Read:
+        return await self.reads(f"/review/{review_id}")
+
+    async def sends(self, review_id: str, fields: dict[str, str]) -> httpx.Response:
+        return await self.door.http.post(f"/review/{review_id}/decisions", data=fields, headers=self._headers)
+
+    async def decides(self, review_id: str, decision: str, reason: str = "looks right", **more: str) -> httpx.Response:
+        """Open the question, and click."""
+        page = await self.opens(review_id)
+        return await self.sends(review_id, clicked(page, decision, reason, **more))
+
+    async def follows(self, answer: httpx.Response) -> Read:
+        """Where the browser is sent after a decision."""
+        assert answer.status_code == 303, answer.text
+        shown = await self.door.http.get(answer.headers["location"], headers=self._headers)
+        assert shown.status_code == 200, shown.text
+        return Read(shown.text)
+
+
+def clicked(page: Read, decision: str, reason: str = "looks right", **more: str) -> dict[str, str]:
+    """The form of a page as it goes out when a decision's button is pressed, everything read."""
+    read = {f"read_{decision}": "yes"} if page.all("input", name=f"read_{decision}") else {}
+    return {**page.fields(), "decision": decision, "reason": reason, **read, **more}
+
+
+@asynccontextmanager
+async def a_review_door(client: Client, folder: Path, **changes: Any) -> AsyncIterator[Door]:
+    """The starter with its review page, behind a proxy at 127.0.0.1."""
+    async with a_door(client, folder, settings=settings_of(**{**SETTINGS, **changes})) as door:
+        yield door
