@@ -117,6 +117,7 @@ class Book(BaseModel):
         wake: workflow ID of a lead that waits for a record which this step freed; `also_wake`: the same of further
             records.
         plan: with the answer to planning, where there is a plan.
+        review_page: where people find questions: each has a page of its own behind it.
     """
 
     model_config = _FROZEN
@@ -129,6 +130,7 @@ class Book(BaseModel):
     wake: str | None = None
     also_wake: tuple[str, ...] = ()
     plan: PlanView | None = None
+    review_page: str | None = None
 
 
 class WriteCommand(BaseModel):

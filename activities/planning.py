@@ -58,13 +58,15 @@ class PlanningActivities:
         planners: Mapping[str, Planner],
         rulebook: Rulebook,
         clock: Clock,
+        *,
+        review_page: str | None = None,
     ) -> None:
         self._ledger = ledger
         self._crms = crms
         self._planners = planners
         self._rulebook = rulebook
         self._clock = clock
-        self._views = Views(ledger, rulebook)
+        self._views = Views(ledger, rulebook, review_page)
 
     @activity.defn(no_thread_cancel_exception=True)
     def plan(self, command: PlanCommand) -> Book:
@@ -135,7 +137,8 @@ class PlanningActivities:
         if recorded.reservations and all(r is Reservation.WON for r in recorded.reservations.values()):
             # just inserted: there is nothing in the ledger yet that these rows don't say
             views = tuple(self._views.fresh(mutation) for mutation in recorded.mutations)
-            return Book(outcome=lead.outcome, views=views, plan=self._views.plan(recorded.plan))
+            plan_view, page = self._views.plan(recorded.plan), self._views.review_page
+            return Book(outcome=lead.outcome, views=views, plan=plan_view, review_page=page)
         return self._views.book(lead.event_key).model_copy(update={"plan": self._views.plan(recorded.plan)})
 
     def _targets(

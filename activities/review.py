@@ -48,17 +48,25 @@ class Senders(Protocol):
 class ReviewActivities:
     """Args:
     decision_key: key of the proof on decisions that came through the starter; `None` accepts no proof.
+    review_page: as `Views` has it.
     """
 
     def __init__(
-        self, ledger: Ledger, rulebook: Rulebook, clock: Clock, senders: Senders, decision_key: str | None
+        self,
+        ledger: Ledger,
+        rulebook: Rulebook,
+        clock: Clock,
+        senders: Senders,
+        decision_key: str | None,
+        *,
+        review_page: str | None = None,
     ) -> None:
         self._ledger = ledger
         self._rulebook = rulebook
         self._clock = clock
         self._senders = senders
         self._decision_key = decision_key
-        self._views = Views(ledger, rulebook)
+        self._views = Views(ledger, rulebook, review_page)
 
     @activity.defn(no_thread_cancel_exception=True)
     def open_review(self, command: AskCommand) -> Book:

@@ -7,22 +7,31 @@ from datetime import timedelta
 
 from activities.foreign import unknown
 from activities.messages import ActionView, Book, PlanView
+from leadproof.boundary import Rules
+from leadproof.domain.derivation import why_not
 from leadproof.domain.events import Lead, Outcome
 from leadproof.domain.field_catalog import specs_for
 from leadproof.domain.mutation import Mutation
 from leadproof.domain.plan import GuardedAction, RecordedPlan, Verdict
 from leadproof.domain.progress import MutationView, Step, view_of
-from leadproof.domain.review import ReviewItem, ReviewState
+from leadproof.domain.review import Decision, ReviewItem, ReviewState, allowed_decisions
+from leadproof.domain.steps import Receipts
+from leadproof.domain.unanswered import may_attempt_again
 from leadproof.ports import Ledger
 from leadproof.rulebook import Rulebook
 
 
 class Views:
-    """Reads an event's mutations as a run needs them."""
+    """Reads an event's mutations as a run needs them.
 
-    def __init__(self, ledger: Ledger, rulebook: Rulebook) -> None:
+    Args:
+        review_page: where people find questions; a run knows no settings.
+    """
+
+    def __init__(self, ledger: Ledger, rulebook: Rulebook, review_page: str | None = None) -> None:
         self._ledger = ledger
         self._rulebook = rulebook
+        self.review_page = review_page
 
     def lead(self, event_key: str) -> Lead:
         lead = self._ledger.lead(event_key)
@@ -49,6 +58,7 @@ class Views:
             event_review=self._ledger.review_of(event_key),
             wake=self.workflow_of(wake),
             also_wake=tuple(self.lead(key).workflow_id for key in also_wake),
+            review_page=self.review_page,
         )
 
     def one(
@@ -67,7 +77,8 @@ class Views:
             review = None  # an answered question is evidence, and nothing that anybody waits for
         mutation, attempts = receipts.mutation, receipts.attempts
         rules = self._rulebook.rules(mutation.policy_version, mutation.target_system)
-        return view_of(mutation, attempts, rules.target, review, step, shadow_after=rules.shadow_after)
+        view = view_of(mutation, attempts, rules.target, review, step, shadow_after=rules.shadow_after)
+        return view if review is None else view.model_copy(update={"allowed": _allowed(receipts, rules)})
 
     def fresh(self, mutation: Mutation) -> MutationView:
         """The view of a row that was just inserted."""
@@ -108,3 +119,19 @@ class Views:
 
     def workflow_of(self, event_key: str | None) -> str | None:
         return self.lead(event_key).workflow_id if event_key is not None else None
+
+
+def _allowed(receipts: Receipts, rules: Rules) -> tuple[Decision, ...]:
+    """What the open question allows, in the order in which decisions are always told."""
+    mutation, observations = receipts.mutation, receipts.observations
+    absent = may_attempt_again(
+        receipts.attempts,
+        observations,
+        status=mutation.status,
+        creates=mutation.creates,
+        quiescence=rules.target.quiescence,
+        # what no look has shown by then, no later moment shows without another one
+        now=observations[-1].read_at if observations else mutation.updated_at,
+    )
+    allowed = allowed_decisions(status=mutation.status, reason=mutation.reason, absence_established=absent)
+    return tuple(one for one in Decision if one in allowed and why_not(mutation, one, lambda _: rules.policy) is None)

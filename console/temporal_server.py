@@ -22,6 +22,7 @@ SEARCH_ATTRIBUTES = {
     "LeadproofOutcome": "Keyword",
     "LeadproofReviewQueue": "Keyword",
     "LeadproofMutationKeys": "KeywordList",
+    "LeadproofMutationStatus": "KeywordList",
 }
 """As in `workflows.contract`, whose import would cost half a second of every start; a test holds them equal."""
 

@@ -12,7 +12,8 @@ attributes='LeadproofTenant=Keyword
 LeadproofSource=Keyword
 LeadproofOutcome=Keyword
 LeadproofReviewQueue=Keyword
-LeadproofMutationKeys=KeywordList'
+LeadproofMutationKeys=KeywordList
+LeadproofMutationStatus=KeywordList'
 
 cli() {
     temporal operator "$@" --disable-config-file

@@ -193,10 +193,11 @@ def compose(settings: Settings, client: Client, ledger: SqlLedger, policy: Polic
     ledger.load_policy(policy)
     rulebook = Rulebook(ledger, parse_policy, timedelta(seconds=settings.shadow_after_seconds))
     key = settings.decision_key.get_secret_value() if settings.decision_key is not None else None
+    pages = f"{settings.public_url.rstrip('/')}/review"
     source = SourceActivities(ledger, crms, rulebook, clock, our_field)
-    planning = PlanningActivities(ledger, crms, planners_of(settings, policy), rulebook, clock)
+    planning = PlanningActivities(ledger, crms, planners_of(settings, policy), rulebook, clock, review_page=pages)
     effects = EffectActivities(ledger, crms, rulebook, clock)
-    review = ReviewActivities(ledger, rulebook, clock, TemporalSenders(client), key)
+    review = ReviewActivities(ledger, rulebook, clock, TemporalSenders(client), key, review_page=pages)
     runs = TemporalRuns(client, ledger)
     sweep = SweepActivities(ledger, rulebook, clock, runs, timedelta(seconds=settings.sweep_age_seconds))
     handing_over = HandingOverActivities(ledger, runs)

@@ -54,9 +54,9 @@ async def check_search_attributes(client: Client, settings: Settings) -> None:
     missing = await missing_search_attributes(client)
     if missing:
         raise ConfigurationRefused(
-            f"the namespace {settings.temporal_namespace!r} lacks the search attributes {', '.join(missing)}; register "
-            "each with `temporal operator search-attribute create --name NAME --type Keyword` "
-            "(LeadproofMutationKeys: KeywordList)"
+            f"the namespace {settings.temporal_namespace!r} lacks the search attributes {', '.join(missing)}; "
+            "`leadproof doctor --create` registers them, or each by itself `temporal operator search-attribute create "
+            "--name NAME --type Keyword` (LeadproofMutationKeys and LeadproofMutationStatus: KeywordList)"
         )
 
 

@@ -46,8 +46,9 @@ SOURCE = SearchAttributeKey.for_keyword("LeadproofSource")
 OUTCOME = SearchAttributeKey.for_keyword("LeadproofOutcome")
 REVIEW_QUEUE = SearchAttributeKey.for_keyword("LeadproofReviewQueue")
 MUTATION_KEYS = SearchAttributeKey.for_keyword_list("LeadproofMutationKeys")
+MUTATION_STATUS = SearchAttributeKey.for_keyword_list("LeadproofMutationStatus")
 
-SEARCH_ATTRIBUTES = (TENANT, SOURCE, OUTCOME, REVIEW_QUEUE, MUTATION_KEYS)
+SEARCH_ATTRIBUTES = (TENANT, SOURCE, OUTCOME, REVIEW_QUEUE, MUTATION_KEYS, MUTATION_STATUS)
 """The registry: registered by `leadproof up`, checked when a worker starts."""
 
 MOST_MUTATION_KEYS = 25

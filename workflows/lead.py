@@ -33,7 +33,7 @@ with workflow.unsafe.imports_passed_through():
     from leadproof.domain.progress import MutationView, StepKind
     from leadproof.domain.review import DecisionVerdict, ReviewItem, parse_decision
     from workflows import contract, failing, options, telling
-    from workflows.telling import Told
+    from workflows.finding import Told
 
 _FIRST_WAIT = timedelta(seconds=1)
 _LONGEST_PAUSE = timedelta(minutes=5)
@@ -65,6 +65,7 @@ class LeadWorkflow:
         self._asked_after: dict[str, int] = {}
         self._waits: dict[str, timedelta] = {}
         self._told = Told()
+        self._review_page: str | None = None
 
     @workflow.run
     async def run(self, event_key: str = "") -> str:
@@ -93,7 +94,7 @@ class LeadWorkflow:
     # -- what is sent to the run: handlers only record ---------------------------------------------------------------
     @workflow.signal(
         name=contract.SIGNAL_DECIDE,
-        description='A person\'s decision: {"review_id", "version", "decision", "reason"}; see the current details',
+        description=telling.HOW_TO_DECIDE,
     )
     def decide(self, *sent: Any) -> None:
         place, self._signals = str(self._signals), self._signals + 1
@@ -101,7 +102,7 @@ class LeadWorkflow:
 
     @workflow.update(
         name=contract.UPDATE_SUBMIT_DECISION,
-        description='A person\'s decision, answered: {"review_id", "version", "decision", "reason"}',
+        description=f"{telling.HOW_TO_DECIDE} It is answered with what became of it.",
     )
     async def submit_decision(self, *sent: Any) -> Answered:
         info = workflow.current_update_info()
@@ -117,7 +118,7 @@ class LeadWorkflow:
         except MalformedDecision as error:
             raise ApplicationError(str(error), type="MalformedDecision", non_retryable=True) from None
 
-    @workflow.signal(name=contract.SIGNAL_RECORD_FREE, description="The record that this lead waits for is free")
+    @workflow.signal(name=contract.SIGNAL_RECORD_FREE, description=telling.NOT_FOR_PEOPLE)
     def record_free(self, *_: Any) -> None:
         self._frees += 1
 
@@ -419,6 +420,7 @@ class LeadWorkflow:
     # -- what the run knows and shows -------------------------------------------------------------------------------
     def _take(self, book: Book) -> None:
         self._outcome = book.outcome
+        self._review_page = book.review_page or self._review_page
         if book.whole:
             self._views, self._question = {}, book.event_review
         self._views.update({view.mutation_key: view for view in book.views})
@@ -434,6 +436,7 @@ class LeadWorkflow:
             problem=self._problem,
             plan=self._plan,
             refused=self._refused,
+            review_page=self._review_page,
         )
         workflow.set_current_details(told)
         changes = self._told.changes(self._outcome, views, self._question)

@@ -9,9 +9,10 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
+from leadproof.domain.differing import FieldDifference, differences_of
 from leadproof.domain.mutation import Answer, AnswerClass, Attempt, Mutation, Reason, Status
 from leadproof.domain.policy import Target
-from leadproof.domain.review import ReviewItem, refusal
+from leadproof.domain.review import Decision, ReviewItem, refusal
 
 _AGAIN = frozenset({AnswerClass.NOT_SENT, AnswerClass.NOT_APPLIED})
 _NOT_TAKEN = _AGAIN | {AnswerClass.REFUSES_US}
@@ -66,7 +67,8 @@ class MutationView(BaseModel):
         attempts: number of attempts so far.
         refused: what the target has against the write, in one sentence, where it refused it.
         step: what the run does next.
-        fields: names of the intended fields; `differing`: names of those that differ.
+        fields: names of the intended fields; `differing`: names of those that differ, and `differences`: how each does.
+        allowed: what its open question allows, where that was looked at.
     """
 
     model_config = ConfigDict(frozen=True, defer_build=True)
@@ -89,8 +91,10 @@ class MutationView(BaseModel):
     refused: str | None = None
     fields: tuple[str, ...] = ()
     differing: tuple[str, ...] = ()
+    differences: tuple[FieldDifference, ...] = ()
     step: Step
     review: ReviewItem | None = None
+    allowed: tuple[Decision, ...] | None = None
     updated_at: datetime
 
 
@@ -200,6 +204,7 @@ def view_of(
         refused=refusal(mutation.target_system, receipt),
         fields=tuple(sorted(intended)),
         differing=tuple(difference.field for difference in mutation.differences),
+        differences=differences_of(mutation),
         step=step or step_of(mutation, attempts, target, review, shadow_after),
         review=review,
         updated_at=mutation.updated_at,
