@@ -41,6 +41,22 @@ def list_(
     say_table(columns, [[item[column] for column in columns] for item in answer["items"]])
 
 
+@app.command("open")
+def open_(as_json: JsonOption = False) -> None:
+    """Print a link that signs one person in to the review page, once and within ten minutes."""
+    from console.moments import in_seconds
+    from console.starter_api import StarterApi
+    from console.tables import say, say_json
+    from leadproof.settings import load
+
+    _, made = StarterApi(load()).decide("/v1/reviews/links")
+    if as_json:
+        say_json(made)
+        return
+    say(made["url"])
+    say(f"Whoever opens it first is signed in; it is over at {in_seconds(made['expires_at'])}.")
+
+
 @app.command()
 def show(review_id: ReviewId, as_json: JsonOption = False) -> None:
     """Show one question with its receipts and differences."""
