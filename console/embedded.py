@@ -40,6 +40,7 @@ class Secrets:
     hubspot: str
     api_token: str
     decision_key: str
+    review_key: str
     standard: dict[str, str]
     salesforce_path: str
 
@@ -79,6 +80,9 @@ def secrets_of(settings: Settings, data_dir: DataDir) -> Secrets:
         decision_key=settings.decision_key.get_secret_value()
         if settings.decision_key
         else data_dir.kept_secret("decision_key"),
+        review_key=settings.review_key.get_secret_value()
+        if settings.review_key
+        else data_dir.kept_secret("review_key"),
         standard={name: secrets[0].get_secret_value() for name, secrets in standard.items()}
         if standard
         else {STANDARD_SOURCE: data_dir.kept_secret(f"standard_{STANDARD_SOURCE}", prefix="whsec_")},
@@ -110,6 +114,7 @@ def variables(
         "starter_port": str(ports.starter),
         "starter_url": addresses.starter,
         "decision_key": secrets.decision_key,
+        "review_key": secrets.review_key,
     }
     # absolute, and also where it is somebody's own: a command in another directory is to judge the same file
     chosen["policy"] = str(settings.policy.absolute()) if "policy" in given else policy
@@ -117,6 +122,8 @@ def variables(
         chosen["public_url"] = addresses.starter
     if not settings.api_tokens:
         chosen["api_tokens"] = f"{API_TOKEN_NAME}:events+read+decide:{secrets.api_token}"
+    if settings.review_proxy_header is None:  # nor does it take who may look from the environment
+        chosen |= {"reviewers": "", "review_proxy_header": "", "review_proxy_addresses": ""}
     if not settings.hubspot_webhook_secrets:
         chosen["hubspot_webhook_secrets"] = secrets.hubspot
     if not settings.standard_secrets:
@@ -150,8 +157,12 @@ def for_shells(variables: dict[str, str], addresses: Addresses) -> tuple[dict[st
     return variables | of_temporal, remarks
 
 
-def as_json(addresses: Addresses, secrets: Secrets, worker_pids: list[int]) -> dict[str, Any]:
-    """The one line of `up --json`."""
+def as_json(addresses: Addresses, secrets: Secrets, worker_pids: list[int], *, review: str) -> dict[str, Any]:
+    """The one line of `up --json`.
+
+    Args:
+        review: a one-time link to the review page.
+    """
     return {
         "temporal": addresses.temporal,
         "namespace": addresses.namespace,
@@ -159,6 +170,7 @@ def as_json(addresses: Addresses, secrets: Secrets, worker_pids: list[int]) -> d
         "starter": addresses.starter,
         "sandbox": addresses.sandbox,
         "ledger": addresses.ledger,
+        "review": review,
         "worker_pids": worker_pids,
         "secrets": {
             "hubspot": secrets.hubspot,

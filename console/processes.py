@@ -74,6 +74,7 @@ def addresses_of(stack: Stack) -> list[str]:
     return [
         f"Temporal UI  {addresses.ui}  (frontend {addresses.temporal}, namespace {addresses.namespace})",
         f"API          {addresses.starter}",
+        f"Review page  {stack.review_link()}  (signs in once, within ten minutes; another one: leadproof review open)",
         *([f"Sandbox      {addresses.sandbox}"] if addresses.sandbox else []),
         *planning_of(stack),
         f"Ledger       {addresses.ledger}",

@@ -24,6 +24,7 @@ SECRETS = Secrets(
     hubspot="h",
     api_token="t",
     decision_key="d",
+    review_key="a-key-of-the-review-page",
     standard={"website": "whsec_"},
     salesforce_path="path-secret-of-stack",
 )
@@ -134,3 +135,16 @@ def test_up_says_who_plans_and_that_a_stand_in_understands_nothing(tmp_path: Pat
 def test_up_says_that_nothing_is_written_in_shadow_mode(tmp_path: Path) -> None:
     lines = planning(tmp_path, "rules", 8090, MODE="shadow", ENVIRONMENT="try-shadow")
     assert lines[1].startswith("Shadow       nothing is written")
+
+
+def test_who_may_look_at_the_review_page_is_the_environments_only_with_its_proxy(tmp_path: Path) -> None:
+    proxy = {
+        "REVIEWERS": "dana:reviewer",
+        "REVIEW_KEY": "the-key-of-the-environment",
+        "REVIEW_PROXY_HEADER": "X-Forwarded-User",
+        "REVIEW_PROXY_ADDRESSES": "127.0.0.2",
+    }
+    assert variables(tmp_path, 8090).review_key is not None
+    assert variables(tmp_path, 8090, REVIEWERS="dana:reviewer:west").reviewers == ()
+    kept = variables(tmp_path, 8090, **proxy)
+    assert ([person.name for person in kept.reviewers], kept.review_proxy_header) == (["dana"], "X-Forwarded-User")

@@ -121,7 +121,9 @@ def test_up_goes_on_where_a_stack_ended_and_stops_when_told(
     data_dir, _ = demonstrated
     stack = up(data_dir, "--planner", "claude")
     said = stack.said()
-    assert list(said) == [*("temporal", "namespace", "ui", "starter", "sandbox", "ledger", "worker_pids", "secrets")]
+    assert list(said) == [
+        *("temporal", "namespace", "ui", "starter", "sandbox", "ledger", "review", "worker_pids", "secrets"),
+    ]
     assert list(said["secrets"]) == ["hubspot", "api_token", "salesforce_path", "standard"]
     kept = json.loads((data_dir / "secrets.json").read_text())
     assert (said["secrets"]["hubspot"], said["secrets"]["api_token"]) == (kept["hubspot"], kept["api_token"])
@@ -142,6 +144,7 @@ def test_up_goes_on_where_a_stack_ended_and_stops_when_told(
     assert taken.stderr.startswith(f"leadproof: port {port}, where the starter would listen, is taken")
     assert taken.stderr.count("\n") == 1
 
+    the_review_page_lets_in_once(stack, said)
     commands_agree_with_the_api(stack, said, tmp_path)
     a_lead_that_is_made_in_salesforce_comes_by_itself(said)
     claude_plans_what_is_sent_now(said)
@@ -159,6 +162,22 @@ def test_up_goes_on_where_a_stack_ended_and_stops_when_told(
     assert stack.errors.read_text() == told
     assert running(children) == []
     assert not (data_dir / "stack.env").exists()
+
+
+def the_review_page_lets_in_once(stack: Up, said: dict[str, Any]) -> None:
+    """By the link of `up --json`, and by one that a command prints."""
+    assert said["review"].startswith(f"{said['starter']}/review/sign-in?link=")
+    _, *lines = (stack.data_dir / "stack.env").read_text().splitlines()
+    variables = dict(shlex.split(line)[0].split("=", 1) for line in lines)
+    printed = CliRunner().invoke(app, ["review", "open"], env=variables).stdout
+    (link,) = re.findall(r"^http\S+$", printed, re.MULTILINE)
+    for url in (said["review"], link):
+        for status in (303, 403):
+            with httpx.Client(base_url=said["starter"]) as browser:
+                assert browser.get("/review").status_code == 401
+                text = url.partition("?link=")[2]
+                assert browser.post("/review/sign-in", data={"link": text}).status_code == status
+                assert browser.get("/review").status_code == (200 if status == 303 else 401)
 
 
 def a_lead_that_is_made_in_salesforce_comes_by_itself(said: dict[str, Any]) -> None:
