@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import datetime, timedelta
+from itertools import pairwise
 from typing import Any, Final
 
 from leadproof.domain.comparison import latest_version, same
@@ -182,7 +183,6 @@ def overwritten_unseen(
     Args:
         margin: how far the target's clock and ours may differ.
     """
-    written = [change for change in record.history.get(MARKER, ()) if change.value == mutation.mutation_key]
     explaining = _Explaining(mutation, record, specs, effects, margin)
     base = _base(mutation)
     lost = []
@@ -190,20 +190,37 @@ def overwritten_unseen(
         if name not in base:
             continue
         spec = specs.get(name, FieldSpec())
-        for marker in written:
-            before = _before(record, name, marker)
-            if before is None or same(spec, before.value, base[name]) or same(spec, before.value, wanted):
+        for before, first in _replaced(mutation.mutation_key, record, name, wanted, spec):
+            at_base = first and same(spec, before.value, base[name])
+            if at_base or same(spec, before.value, wanted) or explaining.version(name, before):
                 continue
-            if not explaining.version(name, before):
-                lost.append(_lost(name, wanted, record, before))
-                break
+            lost.append(_lost(name, wanted, record, before))
+            break
     return tuple(lost)
 
 
-def _before(record: FoundRecord, name: str, marker: Change) -> Change | None:
-    """The version that a write of ours replaced; its own may stand a moment before its marker's entry."""
-    older = (change for change in record.history.get(name, ()) if change.at < marker.at)
-    return next((change for change in older if marker_of(record, change) is not marker), None)
+def _replaced(
+    mutation_key: str, record: FoundRecord, name: str, wanted: Any, spec: FieldSpec
+) -> Iterator[tuple[Change, bool]]:
+    """The versions of a field that the writes of a mutation replaced, the latest write first, and whether it was the
+    first of them, which alone may find the field at its base.
+
+    A write that landed once more leaves no entry of the marker, which stands there already: it is known by its value.
+    """
+    written = [change for change in record.history.get(MARKER, ()) if change.value == mutation_key]
+    if not written:
+        return
+    versions = record.history.get(name, ())
+    for version, before in pairwise(versions):
+        again = version.by == US and version.at > written[-1].at and same(spec, version.value, wanted)
+        if again and marker_of(record, version) is None:
+            yield before, False
+    for marker in written:
+        # its own version may stand a moment before its marker's entry
+        older = (change for change in versions if change.at < marker.at)
+        replaced = next((change for change in older if marker_of(record, change) is not marker), None)
+        if replaced is not None:
+            yield replaced, marker is written[-1]
 
 
 def _lost(name: str, wanted: Any, record: FoundRecord, before: Change) -> Difference:

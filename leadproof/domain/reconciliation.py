@@ -157,18 +157,20 @@ def _ours(look: Look, record: FoundRecord, target: Target, specs: Specs, effects
     """A write of this mutation landed on the record."""
     mutation = look.mutation
     lost = overwritten_unseen(mutation, record, specs, effects, _margin(target))
+    differences = compare(mutation.intent.fields, record.fields, specs, record.history)
+    differences = with_automation(mutation.mutation_key, record, differences, specs)
     if lost:
+        named = {difference.field for difference in lost}
+        others = tuple(difference for difference in differences if difference.field not in named)
         return Finding(
             next=Next.ASK,
             status=Status.DIVERGENT,
             reason=Reason.OVERWROTE_UNSEEN_EDIT,
-            differences=lost,
+            differences=(*lost, *others),
             verdict=Presence.ONE,
         )
-    differences = compare(mutation.intent.fields, record.fields, specs, record.history)
     if not differences:
         return Finding(next=Next.SETTLED, status=Status.OBSERVED, verdict=Presence.ONE)
-    differences = with_automation(mutation.mutation_key, record, differences, specs)
     if all(not difference.returned for difference in differences):
         return _unclear(look, target, differences)
     return Finding(next=Next.ASK, status=Status.DIVERGENT, differences=differences, verdict=Presence.ONE)

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from leadproof.domain.mutation import Answer, AnswerClass, RecordRef
 from leadproof.domain.records import MARKER, Change, Description, FoundRecord, LookUp, Presence
 from leadproof.domain.steps import WriteRequest
-from tests.support.ledgers import HandClock
+from tests.support.ledgers import START, HandClock
 
 FIELDS = ("owner", "lead_status", "email")
 
@@ -117,11 +117,13 @@ def sees(found: LookUp) -> Sight:
     return lambda _target, _found: found
 
 
-def slowly(seconds: float) -> Sight:
-    """A look whose answer, as true as it was when it was asked, takes so long to come."""
+def held_up(seconds: float, *, after: float) -> Sight:
+    """Answers come at once, but for that to a look which begins so long after the test began and before everything sent
+    has landed: as true as it was when it was asked, it takes its time."""
 
     def comes_late(target: Target, found: LookUp) -> LookUp:
-        target.clock.forward(seconds)
+        if target.pending and target.clock.now() >= START + timedelta(seconds=after):
+            target.clock.forward(seconds)
         return found
 
     return comes_late
@@ -243,8 +245,10 @@ class Target:
         moment: datetime | None = None,
     ) -> None:
         record, at = self.records[record_id], moment or self.clock.now()
-        history = dict(record.history)
+        history, stands = dict(record.history), {**record.fields, MARKER: record.marker}
         for name, value in {**fields, **({MARKER: marker} if marker else {})}.items():
+            if stands.get(name) == value:
+                continue  # an equal value changes nothing, and leaves no version
             history[name] = (Change(value=value, at=at, by=by), *history.get(name, ()))
         self.records[record_id] = record._replace(
             fields={**record.fields, **fields}, marker=marker or record.marker, history=history

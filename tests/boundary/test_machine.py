@@ -115,7 +115,7 @@ class OneMutation(RuleBasedStateMachine):
             assert unseen == []
         elif mutation.status is Status.DIVERGENT and unseen:
             assert mutation.reason is Reason.OVERWROTE_UNSEEN_EDIT
-            assert {difference.lost for difference in mutation.differences} == set(unseen)
+            assert {difference.lost for difference in mutation.differences} - {None} == set(unseen)
 
     def overwritten(self, until: datetime | None = None) -> list[Any]:
         """Values that a person had set, neither the base nor the intent, and that a write of ours replaced."""

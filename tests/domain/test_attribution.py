@@ -9,10 +9,12 @@ from typing import Any
 import pytest
 
 from leadproof.domain.attribution import explained_base, overwritten_unseen
+from leadproof.domain.derivation import derived_fields
 from leadproof.domain.field_catalog import CATALOG
 from leadproof.domain.mutation import AnswerClass, Difference, Mutation, Reason, Status
 from leadproof.domain.reconciliation import Next
 from leadproof.domain.records import MARKER, Change
+from leadproof.domain.review import Decision
 from tests.domain.looks import (
     BASE,
     INTENT,
@@ -121,6 +123,37 @@ def test_an_edit_between_two_writes_of_ours_is_lost() -> None:
     assert lost(history) == ()
     edit = Change(value="777", at=at(7), by="person:9")
     assert [d.lost for d in lost({**history, "owner": (*second["owner"], edit, *first["owner"])})] == ["777"]
+
+
+@pytest.mark.parametrize("edit", ["777", None])
+def test_an_edit_is_lost_too_where_the_same_write_landed_once_more(
+    edit: str | None,
+) -> None:
+    once_more = {"owner": (Change(value="501", at=at(9), by="us"),)}
+    history = on_top(on_top(written(1), {"owner": (Change(value=edit, at=at(5), by="person:9"),)}), once_more)
+    (difference,) = lost(history)
+    assert (difference.field, difference.lost) == ("owner", edit)
+    assert (difference.changed_by, difference.changed_at) == ("person:9", at(5))
+
+
+def test_what_another_effect_of_ours_or_anybody_else_wrote_afterwards_is_no_loss_of_this_one() -> None:
+    edited = on_top(written(1), {"owner": (Change(value="777", at=at(5), by="person:9"),)})
+    assert lost(on_top(edited, effect(9, owner="501"))) == ()
+    assert lost(on_top(edited, {"owner": (Change(value="501", at=at(9), by="person:8"),)})) == ()
+    assert lost(on_top(edited, {"owner": (Change(value="600", at=at(9), by="us"),)})) == ()
+
+
+def test_what_differs_beside_a_lost_value_is_told_with_it_and_not_put_back() -> None:
+    history = before(written(5), "owner", "777", 4, "person:9")
+    later = on_top(history, {"lead_status": (Change(value="OPEN", at=at(8), by="person:8"),)})
+    found = finding(
+        one(a_record({**INTENT, "lead_status": "OPEN"}, marker=KEY, history=later)), an_attempt(AnswerClass.ACCEPTED)
+    )
+    assert found.reason is Reason.OVERWROTE_UNSEEN_EDIT
+    told = {one.field: (one.lost, one.observed, one.changed_by) for one in found.differences}
+    assert told == {"owner": ("777", "501", "person:9"), "lead_status": (None, "OPEN", "person:8")}
+    parent = UPDATE.model_copy(update={"differences": found.differences})
+    assert derived_fields(parent, Decision.RESTORE) == {"owner": "777"}
 
 
 def test_a_record_that_stood_before_a_create_can_lose_a_value_too() -> None:
