@@ -40,6 +40,17 @@ _REASONS: Final[Mapping[str, str]] = {
     Status.REJECTED: "target refused the write",
 }
 
+_STATUS: Final[Mapping[Status, str]] = {
+    Status.RESERVED: "not written yet",
+    Status.SUBMITTED: "sent, not confirmed yet",
+    Status.OBSERVED: "written and read back",
+    Status.UNCERTAIN: "not confirmed",
+    Status.DIVERGENT: "the record differs",
+    Status.REJECTED: "refused by the target",
+    Status.SUPERSEDED: "superseded",
+    Status.ABANDONED: "given up",
+}
+
 _LEFT: Final[Mapping[str, str]] = {
     Reason.MERGED: "Leave the merged record as it is",
     Reason.REMOVED: "Leave the record removed",
@@ -53,6 +64,12 @@ _UNITS: Final = ((86_400, "day", "days"), (3_600, "h", "h"), (60, "min", "min"))
 def reason_in_words(reason: str) -> str:
     """A question's or a mutation's reason, for a label."""
     return _REASONS.get(reason) or plain(reason)
+
+
+def status_in_words(mutation: Mutation) -> str:
+    """Where a mutation stands."""
+    because = f" ({reason_in_words(mutation.reason)})" if mutation.reason is not None else ""
+    return f"{_STATUS[mutation.status]}{because}"
 
 
 def plain(name: str) -> str:

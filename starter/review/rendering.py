@@ -21,7 +21,7 @@ from starter.review.security import PATH
 from starter.review.viewer import Viewer
 
 _HERE: Final = Path(__file__).parent
-_TYPES: Final = {".css": "text/css", ".js": "text/javascript"}
+_TYPES: Final = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 _A_YEAR: Final = "public, max-age=31536000, immutable"
 
 _UNSEEN: Final = re.compile(

@@ -37,15 +37,17 @@ class Line(NamedTuple):
 
 def timeline(case: Case) -> list[Line]:
     """Intent, each attempt, each read-back, the question and what was decided."""
-    lines = [Line(case.item.opened_at, "Question", f"asked of {case.item.queue}: {reason_in_words(case.item.reason)}")]
-    if case.item.closed_at is not None:
-        lines.append(Line(case.item.closed_at, "Question", f"closed: {case.item.state}"))
-    lines += [Line(one.decided_at, "Decision", _decision(one)) for one in case.decisions]
+    lines: list[Line] = []
     receipts = case.receipts
     if receipts is not None:
         lines.append(Line(receipts.mutation.created_at, "Intent", _intent(receipts.mutation, case.owners)))
         lines += [Line(one.started_at, f"Attempt {one.number}", _attempt(one)) for one in receipts.attempts]
         lines += [Line(one.read_at, f"Read-back {one.number}", _read(one)) for one in receipts.observations]
+    item = case.item
+    lines.append(Line(item.opened_at, "Question", f"asked of {item.queue}: {reason_in_words(item.reason)}"))
+    lines += [Line(one.decided_at, "Decision", _decision(one)) for one in case.decisions]
+    if item.closed_at is not None:
+        lines.append(Line(item.closed_at, "Question", f"closed: {item.state}"))
     return sorted(lines, key=lambda line: line.at)
 
 
