@@ -31,7 +31,7 @@ from starter.off_loop import off_loop
 from starter.quarantine import Quarantine
 from starter.review.rendering import Pages
 from starter.review.routes import ReviewPages
-from starter.review.security import ReviewHeaders
+from starter.review.security import secure
 from starter.review.sign_in import ReviewSignIn
 from starter.reviews import Reviews
 from starter.webhooks import Webhooks
@@ -97,7 +97,7 @@ def create_app(
     _add_probes(app, ledger, client, metrics)
     problems.install(app, pages.answer)
     _describe(app)
-    _secure(app)
+    secure(app)
     return app
 
 
@@ -127,12 +127,6 @@ def _add_probes(app: FastAPI, ledger: Ledger, client: Client, metrics: Metrics) 
         with contextlib.suppress(*problems.OUT_OF_REACH):
             metrics.standing(await off_loop(ledger.counts))
         return Response(metrics.text(), media_type=CONTENT_TYPE)
-
-
-def _secure(app: FastAPI) -> None:
-    """Put the review page's headers around everything, the answer to a fault of ours included."""
-    build = app.build_middleware_stack
-    app.build_middleware_stack = lambda: ReviewHeaders(build())  # type: ignore[method-assign]
 
 
 def _describe(app: FastAPI) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from starlette.applications import Starlette
 from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -31,6 +32,12 @@ HEADERS: Final = {
 }
 
 _KEPT_NOWHERE: Final = "no-store"
+
+
+def secure(app: Starlette) -> None:
+    """Put the headers around everything of an application, the answer to a fault of ours included."""
+    build = app.build_middleware_stack  # what is added as a middleware stands inside of where faults are answered
+    app.build_middleware_stack = lambda: ReviewHeaders(build())  # type: ignore[method-assign]
 
 
 class ReviewHeaders:

@@ -23,7 +23,7 @@ from leadproof.settings import Settings
 from starter import problems
 from starter.auth import Tokens
 from starter.review.rendering import Pages
-from starter.review.security import ReviewHeaders
+from starter.review.security import secure
 from starter.review.sign_in import COOKIE, ReviewSignIn
 from tests.starter.door import POLICY, PUBLIC, TOKENS, settings_of
 from tests.support.ledgers import HandClock, OwnedLedger, sqlite_ledger
@@ -69,8 +69,8 @@ def an_app(settings: Settings, ledger: OwnedLedger, clock: HandClock) -> FastAPI
         app.include_router(part.router())
     app.add_api_route(ROOM, who, methods=["GET"], response_model=None)
     app.add_api_route(ROOM, act, methods=["POST"], response_model=None)
-    app.add_middleware(ReviewHeaders)
     problems.install(app)
+    secure(app)
     return app
 
 
