@@ -33,6 +33,7 @@ from starter.review.rendering import Pages
 from starter.review.routes import ReviewPages
 from starter.review.security import secure
 from starter.review.sign_in import ReviewSignIn
+from starter.review.why_page import WhyPages
 from starter.reviews import Reviews
 from starter.webhooks import Webhooks
 from starter.why import Look, Why
@@ -92,8 +93,10 @@ def create_app(
         metrics=metrics,
         pages=pages,
     )
+    why = Why(ledger=ledger, policy=policy, look=look)
+    app.include_router(why.router(tokens))
+    app.include_router(WhyPages(why=why, ledger=ledger, sign_in=sign_in, pages=pages).router())
     app.include_router(reviewing.router())
-    app.include_router(Why(ledger=ledger, policy=policy, look=look).router(tokens))
     _add_probes(app, ledger, client, metrics)
     problems.install(app, pages.answer)
     _describe(app)
