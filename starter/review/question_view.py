@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, Final
+from urllib.parse import urlencode
 
 from leadproof.domain.derivation import derived_fields, shown_fields
 from leadproof.domain.mutation import Difference, Mutation
@@ -31,7 +32,7 @@ REPLACED: Final[Mark] = ("↺", "edit replaced")
 NOT_RETURNED: Final[Mark] = ("?", "not returned")
 NOT_READ: Final[Mark] = ("·", "not read yet")
 NONE: Final = "–"
-_MOST_TITLE: Final = 120
+_MOST_TITLE: Final = 80
 
 
 def title_of(case: Case) -> str:
@@ -75,6 +76,7 @@ def question(case: Case, behind: Behind, settings: Settings, now: datetime) -> d
         "waiting": [_other(one) for one in behind.waiting],
         "dependents": [_other(one) for one in behind.dependents],
         "record_link": _record_link(settings, mutation),
+        "why_link": _why_link(mutation),
         "run_link": run_link(settings, case.lead.workflow_id) if case.lead is not None else None,
         "decisions": case.decisions,
     }
@@ -142,6 +144,14 @@ def _record_link(settings: Settings, mutation: Mutation | None) -> str | None:
         target_object=mutation.target_object,
         record_id=mutation.provider_record_id or state.get("record_id"),
     )
+
+
+def _why_link(mutation: Mutation | None) -> str | None:
+    """Where the page explains the record, behind the root of the pages."""
+    if mutation is None or mutation.provider_record_id is None:
+        return None
+    asked = {"record": mutation.provider_record_id, "target_system": mutation.target_system}
+    return f"/why?{urlencode(asked)}"
 
 
 def _fields(mutation: Mutation, owners: Mapping[str, str]) -> list[dict[str, Any]]:
