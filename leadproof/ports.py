@@ -401,6 +401,9 @@ class Ledger(Protocol):
     ) -> DecisionRow:
         """Keep a decision, or return the row that already stands under its id.
 
+        What a person typed without an id, and was impossible when it was typed before, is kept anew where what it is
+        about has moved since: the row's id is then another one.
+
         Args:
             verdict: *pending*, or that of a decision which is not to be applied at any time.
         """

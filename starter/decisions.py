@@ -87,6 +87,7 @@ class Decisions:
             decision.decision.value,
         ):
             raise problems.decision_id_taken()
+        decision = decision.model_copy(update={"decision_id": recorded.decision_id})
         if recorded.verdict is not DecisionVerdict.PENDING:
             return _decided(recorded, None)
         if item.state is not ReviewState.OPEN or decision.version < item.version:

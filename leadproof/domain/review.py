@@ -8,7 +8,7 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import Annotated, Any, Final
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PrivateAttr, ValidationError
 
 from leadproof.domain import keys
 from leadproof.domain.errors import MalformedDecision
@@ -101,7 +101,7 @@ class ReviewDecision(BaseModel):
     """One decision as sent.
 
     Attributes:
-        decision_id: identity of the decision; without one, the SHA-256 of the rest.
+        decision_id: identity of the decision; without one (typed by hand), the SHA-256 of the rest.
         version: version of the review item that the decider saw.
         shown_digest: digest of the state that the decider was shown.
     """
@@ -115,6 +115,14 @@ class ReviewDecision(BaseModel):
     reason: _Text = Field(default="", max_length=2000)
     reviewer: _Text = Field(default="", max_length=200)
     shown_digest: _Text | None = Field(default=None, max_length=200)
+
+    _typed: bool = PrivateAttr(default=False)
+
+    @property
+    def typed(self) -> bool:
+        """Whether it came without a `decision_id`: the same words again are then sent by a person who means them now,
+        and not the same decision once more."""
+        return self._typed
 
 
 class DecisionRow(BaseModel):
@@ -173,9 +181,10 @@ def parse_decision(sent: Sequence[Any]) -> ReviewDecision:
         raise MalformedDecision("a decision's names are texts")
     try:
         given = body.get("decision_id")
-        if given is None or (isinstance(given, str) and not given):
-            given = keys.digest(["decision/1", rest])
-        return ReviewDecision(decision_id=given, **rest)
+        typed = given is None or (isinstance(given, str) and not given)
+        decision = ReviewDecision(decision_id=keys.digest(["decision/1", rest]) if typed else given, **rest)
+        decision._typed = typed
+        return decision  # noqa: TRY300
     except ValidationError as error:
         named = {str(item["loc"][0]) for item in error.errors(include_url=False, include_input=False)}
         known = sorted(named & ReviewDecision.model_fields.keys())

@@ -7,6 +7,7 @@ from functools import partial
 
 from sqlalchemy import select
 
+from leadproof.domain import keys
 from leadproof.domain.mutation import Mutation
 from leadproof.domain.policy import Policy
 from leadproof.domain.policy_text import parse_policy
@@ -25,7 +26,7 @@ from leadproof.ledger.decisions import apply_decision, find_decision
 from leadproof.ledger.events import locked, locked_by_mutation, recompute
 from leadproof.ledger.policies import stored_policy
 from leadproof.ledger.questions import ask
-from leadproof.ledger.rows import open_item, to_decision, to_item
+from leadproof.ledger.rows import find_mutation, open_item, to_decision, to_item
 from leadproof.ledger.settling import found
 from leadproof.ledger.tables import REVIEW_DECISION, REVIEW_ITEM
 from leadproof.ledger.transaction import Store, Transaction, insert_into
@@ -81,7 +82,7 @@ class Reviews(Store):
         via: str,
         verdict: DecisionVerdict = DecisionVerdict.PENDING,
     ) -> DecisionRow:
-        """Keep a decision, or return the row that already stands under its id.
+        """Keep a decision, or return the row that already stands under its id; see `leadproof.ports.Ledger`.
 
         Raises:
             ValueError: the verdict would say that it was applied.
@@ -100,7 +101,7 @@ class Reviews(Store):
             verdict=verdict,
             decided_at=self._clock.now(),
         )
-        return self._write(lambda tx: _record(tx, row))
+        return self._write(lambda tx: _record_again(tx, row) if decision.typed else _record(tx, row))
 
     def record_malformed(
         self, decision_id: str, *, reviewer: str, via: str, why: str, review_id: str | None = None
@@ -214,3 +215,17 @@ def _record(tx: Transaction, row: DecisionRow) -> DecisionRow:
     if standing is None:
         raise AssertionError("an inserted row is not there")
     return standing
+
+
+def _record_again(tx: Transaction, row: DecisionRow) -> DecisionRow:
+    """Keep what a person typed. The same words were impossible before: what they are about may have moved since, and
+    then they are a decision of their own, once for each state of it."""
+    standing = _record(tx, row)
+    if standing.verdict is not DecisionVerdict.IMPOSSIBLE or row.verdict is not DecisionVerdict.PENDING:
+        return standing
+    item = _review(tx, row.review_id) if row.review_id is not None else None
+    mutation = find_mutation(tx, item.mutation_key) if item is not None and item.mutation_key is not None else None
+    if mutation is None:
+        return standing
+    again = keys.digest(["decision-again/1", row.decision_id, str(mutation.version)])
+    return _record(tx, row.model_copy(update={"decision_id": again}))
