@@ -35,13 +35,13 @@ FAST = [
 ]
 
 
-async def a_server() -> WorkflowEnvironment:
-    """A real Temporal server, in memory."""
+async def a_server(*more: str) -> WorkflowEnvironment:
+    """A real Temporal server, in memory; `more` are further arguments of its own."""
     os.environ.setdefault("GOGC", "800")  # a server of tests lives briefly: a seventh of its time went into collecting
     return await WorkflowEnvironment.start_local(
         plugins=[leads_plugin()],
         dev_server_existing_path=str(TEMPORAL),
-        dev_server_extra_args=FAST,
+        dev_server_extra_args=[*FAST, *more],
         dev_server_startup_timeout=timedelta(seconds=30),
         search_attributes=SEARCH_ATTRIBUTES,
     )

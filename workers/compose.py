@@ -28,7 +28,7 @@ from leadproof.domain.records import Description
 from leadproof.ledger.engine import connect
 from leadproof.ledger.schema import check
 from leadproof.ledger.store import SqlLedger
-from leadproof.ports import Crm
+from leadproof.ports import Clock, Crm
 from leadproof.rulebook import Rulebook
 from leadproof.settings import Settings
 from leadproof.shadow import ReadOnly
@@ -51,8 +51,8 @@ class Composition(NamedTuple):
     activities: Sequence[Callable[..., Any]]
 
 
-def open_ledger(settings: Settings, *, busy_seconds: float = 30.0) -> SqlLedger:
-    """The ledger of the settings, its schema checked.
+def open_ledger(settings: Settings, *, busy_seconds: float = 30.0, clock: Clock | None = None) -> SqlLedger:
+    """The ledger of the settings, its schema checked; its times are the system's, or those of a clock.
 
     Raises:
         LedgerOutdated: the schema is older than this code.
@@ -63,7 +63,7 @@ def open_ledger(settings: Settings, *, busy_seconds: float = 30.0) -> SqlLedger:
     except BaseException:
         engine.dispose()
         raise
-    return SqlLedger(engine, SystemClock(), parse=parse_policy)
+    return SqlLedger(engine, clock or SystemClock(), parse=parse_policy)
 
 
 def read_policy(path: Path) -> Policy:
@@ -185,11 +185,20 @@ def _check_our_fields(system: System, settings: Settings, description: Descripti
             raise ConfigurationRefused(f"{its} cannot be written; `leadproof doctor` says what to do")
 
 
-def compose(settings: Settings, client: Client, ledger: SqlLedger, policy: Policy, crms: dict[str, Crm]) -> Composition:
-    """Adapters and activities of one worker; in shadow mode no adapter can write."""
+def compose(
+    settings: Settings,
+    client: Client,
+    ledger: SqlLedger,
+    policy: Policy,
+    crms: dict[str, Crm],
+    *,
+    clock: Clock | None = None,
+) -> Composition:
+    """Adapters and activities of one worker; in shadow mode no adapter can write. The time is the system's, or that of
+    a clock."""
     if settings.mode == SHADOW:
         crms = {system: ReadOnly(crm) for system, crm in crms.items()}
-    clock = SystemClock()
+    clock = clock or SystemClock()
     ledger.load_policy(policy)
     rulebook = Rulebook(ledger, parse_policy, timedelta(seconds=settings.shadow_after_seconds))
     key = settings.decision_key.get_secret_value() if settings.decision_key is not None else None

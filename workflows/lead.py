@@ -64,6 +64,7 @@ class LeadWorkflow:
         self._frees = 0
         self._asked_after: dict[str, int] = {}
         self._waits: dict[str, timedelta] = {}
+        self._asked_to_expire: dict[str, datetime] = {}
         self._told = Told()
         self._review_page: str | None = None
 
@@ -210,6 +211,9 @@ class LeadWorkflow:
                 self._pending_until = None
                 if await self._decide(DecideCommand(event_key=self._event_key)):
                     return True
+            elif self._over(workflow.now()):
+                if await self._expire():
+                    return True
             elif (view := self._due()) is not None:
                 await self._advance(view)
             else:
@@ -346,8 +350,7 @@ class LeadWorkflow:
         """Until something was sent, the record that a mutation waits for was freed, or the next step is due."""
         views = self._views.values() if self._question is None else ()
         times = [at for view in views if (at := self._next_at(view)) is not None]
-        if self._pending_until is not None:
-            times.append(self._pending_until)
+        times += [self._pending_until] if self._pending_until is not None else self._windows().values()
         wait = max(min(times) - workflow.now(), timedelta(0)) if times else None
         try:
             await workflow.wait_condition(
@@ -391,6 +394,34 @@ class LeadWorkflow:
                 self._pending_until = min(self._pending_until or answer.until, answer.until)
         await self._wake(decided.book)
         return decided.plan_again
+
+    def _windows(self) -> dict[str, datetime]:
+        """Per open question the end of its window, where it has one; of one that is over, when the policy is asked
+        again."""
+        items = [self._question, *(view.review for view in self._views.values())]
+        return {
+            item.review_id: self._asked_to_expire.get(item.review_id, item.expires_at)
+            for item in items
+            if item is not None and item.expires_at is not None
+        }
+
+    def _over(self, now: datetime) -> list[str]:
+        """The questions whose window is over; while a decision is pending, all are looked at when it can be applied."""
+        ends = self._windows() if self._pending_until is None else {}
+        return [review_id for review_id, at in ends.items() if at <= now]
+
+    async def _expire(self) -> bool:
+        """Have the policy decide what nobody has; where it can't, the question stays open and is looked at again."""
+        for review_id in self._over(workflow.now()):
+            wait = self._waits.get(review_id, _FIRST_WAIT)
+            self._waits[review_id] = min(wait * 2, _LONGEST_WAIT)
+            self._asked_to_expire[review_id] = workflow.now() + wait
+        try:
+            return await self._decide(DecideCommand(event_key=self._event_key))
+        except ActivityError as error:
+            if is_cancelled_exception(error):
+                raise
+            return False
 
     async def _sender(self, command: DecideCommand) -> str:
         try:

@@ -12,7 +12,7 @@ import time
 import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager, nullcontext
 from datetime import UTC, datetime
 from http import HTTPStatus
 from pathlib import Path
@@ -30,12 +30,12 @@ from leadproof.domain.policy import Policy
 from leadproof.domain.policy_text import parse_policy
 from leadproof.ledger.schema import upgrade
 from leadproof.ledger.store import SqlLedger
-from leadproof.ports import Crm
+from leadproof.ports import Clock, Crm
 from leadproof.settings import Settings, load
 from sandbox.server import running
 from starter.app import create_app
 from tests.sandbox.control import Control
-from workers.compose import compose, crms_of, looking, open_ledger
+from workers.compose import Composition, compose, crms_of, looking, open_ledger
 from workers.lifecycle import leads_worker
 from workers.preparation import register_search_attributes
 from workflows.contract import queue_of
@@ -100,6 +100,7 @@ class House:
         self.http = http
         self.control = control
         self.environment: dict[str, str] = {}
+        self.worked: Callable[[], AbstractAsyncContextManager[None]] = nullcontext
         self._people = itertools.count(1)
         self._moments = itertools.count(int(time.time() * 1000))
 
@@ -261,6 +262,13 @@ async def eventually_answered(ask: Callable[[], Awaitable[T | None]], within: fl
 _worked: set[tuple[str, str, str]] = set()
 
 
+@asynccontextmanager
+async def _worked_by(client: Client, composition: Composition, settings: Settings) -> AsyncIterator[None]:
+    with _alone(client, queue_of(settings.environment)), ThreadPoolExecutor(20) as pool:
+        async with leads_worker(client, composition, settings, pool):
+            yield
+
+
 @contextmanager
 def _alone(client: Client, queue: str) -> Iterator[None]:
     """Two workers of one queue with different ledgers would take each other's leads."""
@@ -282,6 +290,7 @@ async def a_house(
     policy: str | None = None,
     sandbox: str | None = None,
     more: Mapping[str, str] | None = None,
+    clock: Clock | None = None,
 ) -> AsyncIterator[House]:
     """Build the house on a Temporal client, with everything else its own; `more` are further settings."""
     text = quick_policy() if policy is None else policy
@@ -314,22 +323,22 @@ async def a_house(
         }
         settings = load(environment, dotenv=None)
         upgrade(settings.ledger_url)
-        ledger = open_ledger(settings)
+        ledger = open_ledger(settings, clock=clock)
         read: Policy = parse_policy(text)
         crms: dict[str, Crm] = crms_of(settings, read)
-        composition = compose(settings, client, ledger, read, crms)
+        composition = compose(settings, client, ledger, read, crms, clock=clock)
         await register_search_attributes(client)
-        look = looking(settings, read)
-        app = create_app(settings, ledger=ledger, client=client, policy=read, clock=SystemClock(), look=look)
-        with httpx.Client(base_url=address, trust_env=False) as browser, ThreadPoolExecutor(20) as pool:
+        look, time_of = looking(settings, read), clock or SystemClock()
+        app = create_app(settings, ledger=ledger, client=client, policy=read, clock=time_of, look=look)
+        with httpx.Client(base_url=address, trust_env=False) as browser:
             transport = httpx.ASGITransport(app=app)
             async with httpx.AsyncClient(transport=transport, base_url=PUBLIC) as http:
                 house = House(settings, ledger, client, http, Control(browser))
                 house.environment = environment
+                house.worked = lambda: _worked_by(client, composition, settings)
                 if worker:
-                    with _alone(client, queue_of(settings.environment)):
-                        async with leads_worker(client, composition, settings, pool):
-                            yield house
+                    async with house.worked():
+                        yield house
                 else:
                     yield house
         ledger.close()
