@@ -199,7 +199,9 @@ class _Telling:
         return f"Keep {authors[0]} ({fields})"
 
     def _lost_by(self) -> str:
-        authors = list(dict.fromkeys(self._possessive(one) for one in self._mutation.differences))
+        lost = derived_fields(self._mutation, Decision.RESTORE)
+        differences = [one for one in self._mutation.differences if one.field in lost]
+        authors = list(dict.fromkeys(self._possessive(one) for one in differences))
         return authors[0] if len(authors) == 1 else "the earlier values"
 
     def _possessive(self, difference: Difference) -> str:

@@ -29,7 +29,7 @@ AGES: Final[Mapping[str, timedelta]] = {
 _CHOICES: Final = ("queue", "source", "target", "reason")
 _MOST_TEXT: Final = 200
 _MOST_PAGES: Final = 100_000
-_MOST_LEAD: Final = 120
+_MOST_LEAD: Final = 80
 
 
 class QueuePages:
