@@ -72,6 +72,8 @@ class PlanningActivities:
     def plan(self, command: PlanCommand) -> Book:
         """Find the recorded plan, or ask the planner and record plan and mutations; whoever recorded first wins."""
         lead = self._views.lead(command.event_key)
+        if not lead.outcome.final:
+            self._rulebook.policy(lead.policy_version)  # what it can't be read for is a question about the event
         plan = self._ledger.plan_of(lead.event_key, lead.policy_version)
         if plan is not None or lead.outcome.final or command.snapshot is None:
             return self._views.book(command.event_key).model_copy(update={"plan": self._views.plan(plan)})

@@ -14,7 +14,7 @@ from activities.foreign import unknown
 from activities.messages import Answered, AskCommand, Book, DecideCommand, Decided
 from activities.views import Views
 from leadproof.domain import keys
-from leadproof.domain.errors import MalformedDecision, PolicyRefused
+from leadproof.domain.errors import MalformedDecision
 from leadproof.domain.mutation import Reason
 from leadproof.domain.proofs import verify_decision
 from leadproof.domain.review import (
@@ -72,7 +72,7 @@ class ReviewActivities:
     def open_review(self, command: AskCommand) -> Book:
         """Open the item of a question, or find the open one."""
         lead = self._views.lead(command.event_key)
-        policy = self._rulebook.policy(lead.policy_version)
+        policy = self._rulebook.asking(lead.policy_version)
         if command.mutation_key is None:
             asked = Question.asked(command.reason, policy.queue(None), self._clock.now())
             self._ledger.open_event_review(command.event_key, asked)
@@ -165,11 +165,8 @@ class ReviewActivities:
 
     def _expire(self, event_key: str) -> None:
         """Let the policy decide what nobody has; under one that can no longer be read, questions stay open."""
-        try:
-            self._rulebook.policy(self._views.lead(event_key).policy_version)
-        except PolicyRefused:
-            return
-        self._ledger.expire(event_key)
+        if self._rulebook.readable(self._views.lead(event_key).policy_version):
+            self._ledger.expire(event_key)
 
     def _replans(self, applied: Applied) -> bool:
         if applied.verdict is not DecisionVerdict.APPLIED:
@@ -178,7 +175,7 @@ class ReviewActivities:
         return row is not None and row.decision == Decision.PLAN_AGAIN
 
     def _raw_counts(self, item: ReviewItem) -> bool:
-        policy = self._rulebook.policy(self._views.lead(item.event_key).policy_version)
+        policy = self._rulebook.asking(self._views.lead(item.event_key).policy_version)
         return policy.queue(item.queue)[1].raw_signals_count
 
     def _named(self, sent: Sequence[Any], event_key: str) -> ReviewItem | None:

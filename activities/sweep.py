@@ -105,14 +105,15 @@ class SweepActivities:
         standing = self._ledger.lead(lead.event_key) or lead
         if standing.outcome.final or self._ledger.review_of(lead.event_key) is not None:
             return 0
-        queue = self._rulebook.policy(lead.policy_version).queue(None)
+        queue = self._rulebook.asking(lead.policy_version).queue(None)
         asked = Question.asked(Reason.RUN_FAILED, queue, self._clock.now())
         self._ledger.open_event_review(lead.event_key, asked)
         return 1
 
     def _expire(self, lead: Lead) -> int:
         """Have the policy decide what nobody has in time: the run that would do it is not resumed any more."""
-        self._rulebook.policy(lead.policy_version)  # under one that can no longer be read, questions stay open
+        if not self._rulebook.readable(lead.policy_version):
+            return 0  # questions stay open
         expired = 0
         for row in self._ledger.expire(lead.event_key):
             item = self._ledger.review(row.review_id) if row.review_id is not None else None

@@ -13,7 +13,7 @@ from leadproof.domain.events import Lead, Outcome
 from leadproof.domain.field_catalog import specs_for
 from leadproof.domain.mutation import Mutation
 from leadproof.domain.plan import GuardedAction, RecordedPlan, Verdict
-from leadproof.domain.progress import MutationView, Step, view_of
+from leadproof.domain.progress import MutationView, Step, StepKind, view_of
 from leadproof.domain.review import Decision, ReviewItem, ReviewState, allowed_decisions
 from leadproof.domain.steps import Receipts
 from leadproof.domain.unanswered import may_attempt_again
@@ -76,6 +76,8 @@ class Views:
         if review is not None and review.state is not ReviewState.OPEN:
             review = None  # an answered question is evidence, and nothing that anybody waits for
         mutation, attempts = receipts.mutation, receipts.attempts
+        if not self._rulebook.readable(mutation.policy_version):
+            return _unruled(receipts, review)
         rules = self._rulebook.rules(mutation.policy_version, mutation.target_system)
         view = view_of(mutation, attempts, rules.target, review, step, shadow_after=rules.shadow_after)
         return view if review is None else view.model_copy(update={"allowed": _allowed(receipts, rules)})
@@ -101,7 +103,7 @@ class Views:
         )
 
     def _action(self, guarded: GuardedAction, version: str) -> ActionView:
-        known = specs_for(self._rulebook.policy(version), guarded.action.target_system)
+        known = specs_for(self._rulebook.asking(version), guarded.action.target_system)
         evidence = guarded.action.evidence
         # rules say "country is ..." of a record, a model names the field behind the record; neither is taken unknown
         named = (name for one in evidence for name in (one.says.partition(" ")[0], one.source.rpartition(", ")[2]))
@@ -114,11 +116,21 @@ class Views:
             return timedelta(0)
         asked = [self._ledger.mutation(item.mutation_key)] if item.mutation_key is not None else []
         mutations = asked or self._ledger.mutations_of(item.event_key)
-        targets = [self._rulebook.rules(m.policy_version, m.target_system).target for m in mutations if m is not None]
-        return max((target.quiescence for target in targets), default=timedelta(0))
+        longest = [self._rulebook.quiescence(m.policy_version, m.target_system) for m in mutations if m is not None]
+        return max(longest, default=timedelta(0))
 
     def workflow_of(self, event_key: str | None) -> str | None:
         return self.lead(event_key).workflow_id if event_key is not None else None
+
+
+def _unruled(receipts: Receipts, review: ReviewItem | None) -> MutationView:
+    """A mutation whose policy can no longer be read: nothing is done about it but by a person, who can let it be."""
+    mutation = receipts.mutation
+    step = Step(kind=StepKind.DONE if mutation.status.final else StepKind.PERSON)
+    view = view_of(mutation, receipts.attempts, None, review, step)
+    allowed = allowed_decisions(status=mutation.status, reason=mutation.reason) if review is not None else frozenset()
+    possible = tuple(one for one in (Decision.ACCEPT, Decision.ABANDON) if one in allowed)
+    return view.model_copy(update={"allowed": possible})
 
 
 def _allowed(receipts: Receipts, rules: Rules) -> tuple[Decision, ...]:

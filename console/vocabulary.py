@@ -53,12 +53,12 @@ class Vocabulary:
 
 
 def _words(ledger: Ledger, effect: Mutation) -> _Words:
-    from leadproof.domain.policy_text import parse_policy
+    from leadproof.domain.policy_text import reread_policy
     from leadproof.rulebook import Rulebook
 
     system = effect.target_system
     try:
-        policy = Rulebook(ledger, parse_policy).policy(effect.policy_version)
+        policy = Rulebook(ledger, reread_policy).policy(effect.policy_version)
     except PolicyRefused:  # not kept, or written for rules that have become stricter: values are shown as they are
         return _Words(CATALOG, {})
     return _Words(

@@ -23,7 +23,7 @@ from leadproof.domain.errors import ConfigurationRefused
 from leadproof.domain.plan import TargetObject
 from leadproof.domain.policy import Policy
 from leadproof.domain.policy_target import objects_of
-from leadproof.domain.policy_text import check_against, parse_policy
+from leadproof.domain.policy_text import check_against, parse_policy, reread_policy
 from leadproof.domain.records import Description
 from leadproof.ledger.engine import connect
 from leadproof.ledger.schema import check
@@ -63,7 +63,7 @@ def open_ledger(settings: Settings, *, busy_seconds: float = 30.0, clock: Clock 
     except BaseException:
         engine.dispose()
         raise
-    return SqlLedger(engine, clock or SystemClock(), parse=parse_policy)
+    return SqlLedger(engine, clock or SystemClock(), parse=reread_policy)
 
 
 def read_policy(path: Path) -> Policy:
@@ -200,7 +200,7 @@ def compose(
         crms = {system: ReadOnly(crm) for system, crm in crms.items()}
     clock = clock or SystemClock()
     ledger.load_policy(policy)
-    rulebook = Rulebook(ledger, parse_policy, timedelta(seconds=settings.shadow_after_seconds))
+    rulebook = Rulebook(ledger, reread_policy, timedelta(seconds=settings.shadow_after_seconds), now=policy)
     key = settings.decision_key.get_secret_value() if settings.decision_key is not None else None
     pages = f"{settings.public_url.rstrip('/')}/review"
     source = SourceActivities(ledger, crms, rulebook, clock, our_field)

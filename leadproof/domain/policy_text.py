@@ -85,6 +85,21 @@ def parse_policy(text: str) -> Policy:
     return policy
 
 
+def reread_policy(text: str) -> Policy:
+    """Read a policy that was accepted before, by this version of the code or by an earlier one.
+
+    What an earlier version took and this one would refuse is no reason to leave the leads that are pinned to it alone:
+    a text that still has the shape of a policy is read.
+
+    Raises:
+        PolicyRefused: it has another shape.
+    """
+    policy, faults, _ = examine(text)
+    if policy is None:
+        raise faults[0]
+    return policy
+
+
 def examine(text: str) -> Examined:
     """Read and check a policy and find every fault, where `parse_policy` refuses the first."""
     if text.startswith(_BOM):

@@ -176,13 +176,21 @@ def step_of(
 def view_of(
     mutation: Mutation,
     attempts: Sequence[Attempt],
-    target: Target,
+    target: Target | None,
     review: ReviewItem | None,
     step: Step | None = None,
     *,
     shadow_after: timedelta = timedelta(0),
 ) -> MutationView:
-    """The view of a mutation; `step` where the caller knows better than the row (a finding's time)."""
+    """The view of a mutation; `step` where the caller knows better than the row (a finding's time).
+
+    Args:
+        target: its numbers, which say what the next step is; `None` where the caller says that.
+    """
+    if step is None:
+        if target is None:
+            raise TypeError("without a step the target's numbers have to say what it is")
+        step = step_of(mutation, attempts, target, review, shadow_after)
     receipt = mutation.acceptance_receipt
     intended: dict[str, Any] = mutation.intended_state.fields if mutation.intended_state else {}
     return MutationView(
@@ -205,7 +213,7 @@ def view_of(
         fields=tuple(sorted(intended)),
         differing=tuple(difference.field for difference in mutation.differences),
         differences=differences_of(mutation),
-        step=step or step_of(mutation, attempts, target, review, shadow_after),
+        step=step,
         review=review,
         updated_at=mutation.updated_at,
     )

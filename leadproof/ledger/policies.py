@@ -10,7 +10,7 @@ from sqlalchemy import RowMapping, insert, select, update
 from leadproof.domain.errors import PolicyRefused
 from leadproof.domain.policy import Policy
 from leadproof.domain.policy_conditions import Fault
-from leadproof.domain.policy_text import in_order, parse_policy
+from leadproof.domain.policy_text import in_order, reread_policy
 from leadproof.domain.scopes import moved_keys
 from leadproof.ledger.tables import POLICY
 from leadproof.ledger.transaction import Store, Transaction
@@ -64,7 +64,7 @@ class Policies(Store):
         return known, self._parsed(latest)
 
     def _parsed(self, row: RowMapping) -> Policy:
-        parse = self._parse or parse_policy
+        parse = self._parse or reread_policy
         try:
             return parse(row["body"])
         except PolicyRefused as error:

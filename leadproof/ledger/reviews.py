@@ -10,7 +10,7 @@ from sqlalchemy import select
 from leadproof.domain import keys
 from leadproof.domain.mutation import Mutation
 from leadproof.domain.policy import Policy
-from leadproof.domain.policy_text import parse_policy
+from leadproof.domain.policy_text import reread_policy
 from leadproof.domain.review import (
     Decision,
     DecisionRow,
@@ -129,7 +129,7 @@ class Reviews(Store):
         return self._write(lambda tx: apply_decision(tx, decision_id, quiescence, partial(self._policy_of, tx)))
 
     def _policy_of(self, tx: Transaction, version: str) -> Policy | None:
-        return stored_policy(tx, version, self._parse or parse_policy)
+        return stored_policy(tx, version, self._parse or reread_policy)
 
 
 def _review(tx: Transaction, review_id: str) -> ReviewItem | None:
