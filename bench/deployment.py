@@ -76,6 +76,15 @@ class Deployment:
         """A lead that a person made in Salesforce, of which its outbound message tells the starter; its id."""
         target = f"{self.starter}/webhooks/salesforce/outbound-message/{self._salesforce_path}"
         self._switch_outbound_messages(target=target, on=True)
+        return self._salesforce_lead(email)
+
+    def untold_salesforce_lead(self) -> str:
+        """A lead of a competitor that a person made in Salesforce, of which nobody is told; its id."""
+        self._switch_outbound_messages(on=False)
+        self._people += 1
+        return self._salesforce_lead(f"person{self._people}@competitor.example")
+
+    def _salesforce_lead(self, email: str) -> str:
         properties = {"LastName": "Quill", "Company": "Rival", "Email": email}
         asked = {"provider": "salesforce", "object": "leads", "user": "", "properties": properties}
         answer = self._witness.put("/_sandbox/records", json=asked).raise_for_status()
