@@ -107,8 +107,8 @@ def _say_calls(section: Section, house: Deployment, through: Mapping[str, Steps]
     section.table(("lead", *_PORTS, "all"), rows)
     section.say(
         "A create is looked up by external id and by e-mail, among live, archived and merged records, once before the "
-        "plan and once before the write; in HubSpot that takes five calls, one of them for secondary addresses. Without "
-        "its look-ups it is a write and a read-back."
+        "plan and once before the write; in HubSpot that takes five calls, one of them for secondary addresses. "
+        "Without its look-ups it is a write and a read-back."
     )
 
 
