@@ -16,18 +16,19 @@ from activities.messages import Answered
 from leadproof.domain.errors import NotFound
 from leadproof.domain.events import Lead
 from leadproof.domain.proofs import PROOF, sign_decision
-from leadproof.domain.review import DecisionRow, DecisionVerdict, ReviewDecision, ReviewState
+from leadproof.domain.review import DecisionRow, DecisionVerdict, ReviewDecision, ReviewItem, ReviewState
 from leadproof.ports import Ledger
 from leadproof.settings import Settings
 from starter import problems
 from starter.off_loop import off_loop
 from starter.start import TemporalUnavailable, resume_lead
-from workflows.contract import UPDATE_SUBMIT_DECISION
+from workflows.contract import SIGNAL_DECIDE, UPDATE_SUBMIT_DECISION
 
 ANSWER_SECONDS: Final = 5.0
 """How long a caller waits for a worker; after that the decision is kept, and the same `decision_id` asks again."""
 
 _LOOK_SECONDS: Final = 0.1
+_LEAVE_SECONDS: Final = 2.0
 WHY: Final = {
     DecisionVerdict.STALE: "the question has moved on since it was shown",
     DecisionVerdict.REPEATED: "the question was answered before",
@@ -87,21 +88,64 @@ class Decisions:
             decision.decision.value,
         ):
             raise problems.decision_id_taken()
-        decision = decision.model_copy(update={"decision_id": recorded.decision_id})
-        if recorded.verdict is not DecisionVerdict.PENDING:
+        return await self.applied(item, decision.model_copy(update={"decision_id": recorded.decision_id}), recorded)
+
+    async def applied(self, item: ReviewItem, decision: ReviewDecision, recorded: DecisionRow) -> Decided:
+        """Have a decision that stands in the ledger applied.
+
+        Args:
+            item: the question as it stood before the decision was recorded.
+
+        Raises:
+            NotFound: no lead stands behind the question.
+            LedgerUnavailable: no answer in time.
+        """
+        if recorded.verdict not in {DecisionVerdict.PENDING, DecisionVerdict.REPEATED}:
             return _decided(recorded, None)
-        if item.state is not ReviewState.OPEN or decision.version < item.version:
-            # a closed question and a passed version stay so: the ledger has only the verdict left to give
-            applied = await off_loop(lambda: self._ledger.apply_decision(decision.decision_id, quiescence=timedelta(0)))
-            return Decided(decision.decision_id, applied.verdict, applied.why or WHY.get(applied.verdict))
-        lead = await off_loop(lambda: self._ledger.lead(item.event_key))
-        if lead is None:
-            raise NotFound("no lead stands behind this question")
+        repeated = recorded.verdict is DecisionVerdict.REPEATED
+        if repeated or item.state is not ReviewState.OPEN or decision.version < item.version:
+            # a closed question and a passed version stay so: the ledger has only the verdict left to give, or its why
+            told = await off_loop(lambda: self._ledger.apply_decision(decision.decision_id, quiescence=timedelta(0)))
+            return Decided(decision.decision_id, told.verdict, told.why or WHY.get(told.verdict))
+        lead = await self._lead(item.event_key)
         answered = None
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(ANSWER_SECONDS):
                 answered = await self._submitted(lead, decision)
-        return _decided(await self._row(decision.decision_id, recorded), answered)
+        row = await self._row(decision.decision_id, recorded)
+        if answered is None and row.verdict is DecisionVerdict.PENDING:
+            await self._leave(lead, decision)
+        return _decided(row, answered)
+
+    async def leave(self, item: ReviewItem, decision: ReviewDecision) -> None:
+        """Leave a recorded decision to its run, and do not wait for what becomes of it.
+
+        Raises:
+            NotFound: no lead stands behind the question.
+            LedgerUnavailable: no answer in time.
+        """
+        await self._leave(await self._lead(item.event_key), decision)
+
+    async def _lead(self, event_key: str) -> Lead:
+        lead = await off_loop(lambda: self._ledger.lead(event_key))
+        if lead is None:
+            raise NotFound("no lead stands behind this question")
+        return lead
+
+    async def _leave(self, lead: Lead, decision: ReviewDecision) -> None:
+        """As a signal, which Temporal keeps till a worker comes: an update that no worker took, it may forget."""
+        try:
+            await self._client.get_workflow_handle(lead.workflow_id).signal(
+                SIGNAL_DECIDE, self._signed(decision), rpc_timeout=timedelta(seconds=_LEAVE_SECONDS)
+            )
+        except RPCError as error:
+            if error.status is not RPCStatusCode.NOT_FOUND:
+                _log.warning("a decision was not left with its run: %s", error.status.name)
+                return
+            try:  # a run that is resumed applies what is pending by itself
+                await resume_lead(self._ledger, self._client, lead)
+            except TemporalUnavailable as unavailable:
+                _log.warning("a lead was not resumed for a decision: %s", unavailable)
 
     async def _submitted(self, lead: Lead, decision: ReviewDecision) -> Answered | None:
         """The run's answer; `None` where the ledger's row says all that is known."""

@@ -9,6 +9,7 @@ import pytest
 from temporalio.client import Client
 
 from leadproof.domain.events import Outcome, workflow_id
+from leadproof.domain.keys import instant
 from leadproof.domain.mutation import Mutation, Reason
 from leadproof.domain.proofs import verify_decision
 from leadproof.domain.review import DecisionVerdict, ReviewItem
@@ -102,6 +103,18 @@ async def test_a_decision_that_no_worker_answers_is_kept(door: Door) -> None:
     assert (kept["decision"], kept["reviewer"], kept["reason"]) == ("approve", "api:decide", "looks right")
 
 
+async def test_a_decision_that_no_worker_answers_waits_with_its_run(door: Door) -> None:
+    """As a signal, which outlives Temporal itself; an update that nobody has accepted does not."""
+    item, mutation = await a_question(door)
+    await decide(door, item.review_id, decision_id="d1")
+    history = await door.client.get_workflow_handle(f"lead:{mutation.event_key}").fetch_history()
+    signals = [event.workflow_execution_signaled_event_attributes for event in history.events]
+    (signal,) = [one for one in signals if one.signal_name == "decide"]
+    (sent,) = await door.client.data_converter.decode(signal.input.payloads)
+    assert (sent["decision_id"], sent["reviewer"]) == ("d1", "api:decide")
+    assert verify_decision(sent, "a-decision-key")
+
+
 async def test_without_an_id_the_same_decision_is_the_same(door: Door) -> None:
     item, _ = await a_question(door)
     first = await decide(door, item.review_id)
@@ -132,13 +145,17 @@ async def test_a_decision_that_comes_too_late_is_kept_and_told_why(door: Door) -
     assert answer.status_code == 409
     problem = answer.json()
     assert problem["type"] == "urn:leadproof:problem:decision-repeated"
-    assert problem["detail"]
+    first = door.ledger.decision("first")
+    assert first is not None
+    at = instant(first.decided_at.replace(microsecond=0))
+    assert problem["detail"] == f"the question was already decided: api:decide decided approve at {at}"
     assert (problem["verdict"], problem["review"]["state"]) == ("repeated", "decided")
     assert problem["review"]["mutation"]["reason"] == "approved"
     row = door.ledger.decision("second")
     assert row is not None
     assert row.verdict is DecisionVerdict.REPEATED
-    assert (await decide(door, item.review_id, decision_id="second", decision="abandon")).status_code == 409
+    again = await decide(door, item.review_id, decision_id="second", decision="abandon")
+    assert (again.status_code, again.json()["detail"]) == (409, problem["detail"])
     assert (await decide(door, item.review_id, decision_id="third", version=7)).status_code == 409
 
 
