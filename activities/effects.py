@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from temporalio import activity
 
 from activities.foreign import unknown
 from activities.messages import Book, LookCommand, WriteCommand
 from activities.views import Views
 from leadproof import boundary, shadow
+from leadproof.adapters import Adapters
 from leadproof.boundary import Ports, Result, Rules, Submission
+from leadproof.domain.errors import PolicyRefused
 from leadproof.domain.events import Outcome
 from leadproof.domain.mutation import Mutation, Status
 from leadproof.domain.observing import LONGEST_WAIT
 from leadproof.domain.progress import Step, StepKind, Unstored, view_of
 from leadproof.domain.reconciliation import Next
-from leadproof.ports import Clock, Crm, Ledger
+from leadproof.ports import Clock, Ledger
 from leadproof.rulebook import Rulebook
 
 
 class EffectActivities:
-    def __init__(self, ledger: Ledger, crms: Mapping[str, Crm], rulebook: Rulebook, clock: Clock) -> None:
+    def __init__(self, ledger: Ledger, crms: Adapters, rulebook: Rulebook, clock: Clock) -> None:
         self._ledger = ledger
         self._crms = crms
         self._rulebook = rulebook
@@ -90,5 +90,8 @@ class EffectActivities:
     def _around(self, mutation: Mutation | None) -> tuple[Mutation, Ports, Rules]:
         if mutation is None:
             raise unknown("effect")
-        ports = Ports(ledger=self._ledger, crm=self._crms[mutation.target_system], clock=self._clock)
-        return mutation, ports, self._rulebook.rules(mutation.policy_version, mutation.target_system)
+        rules = self._rulebook.rules(mutation.policy_version, mutation.target_system)
+        crm = self._crms.of(mutation.target_system, rules.policy)
+        if crm is None:
+            raise PolicyRefused(f"this worker has no adapter for the target {mutation.target_system}")
+        return mutation, Ports(ledger=self._ledger, crm=crm, clock=self._clock), rules

@@ -13,6 +13,7 @@ from activities.messages import Book, PlanCommand
 from activities.names import LONGEST_PAUSE, PLANNER_FAILED, PLANNER_UNAVAILABLE, TARGET_UNREADABLE
 from activities.paid import PaidPlans
 from activities.views import Views
+from leadproof.adapters import Adapters
 from leadproof.domain.errors import MalformedPlan, PlannerRefused, PlannerUnavailable
 from leadproof.domain.escalation import asks_stronger, begins_stronger
 from leadproof.domain.events import Lead, LeadSnapshot, Outcome
@@ -54,7 +55,7 @@ class PlanningActivities:
     def __init__(
         self,
         ledger: Ledger,
-        crms: Mapping[str, Crm],
+        crms: Adapters,
         planners: Mapping[str, Planner],
         rulebook: Rulebook,
         clock: Clock,
@@ -151,7 +152,7 @@ class PlanningActivities:
         source = (snapshot.source_system, snapshot.source_object)
         for action in plan.actions:
             where = (action.target_system, str(action.target_object))
-            crm = self._crms.get(action.target_system)
+            crm = self._crms.of(action.target_system, policy)
             if crm is None or action.target_system not in policy.targets:
                 continue
             state = states.get(where)
@@ -159,18 +160,19 @@ class PlanningActivities:
                 found = LookUp(presence=Presence.ONE, record=snapshot.record)
                 state = TargetState(found=found, read_at=snapshot.read_at, of_the_event=True)
             elif state is None:
-                state = self._look_up(lead, snapshot, where, policy)
+                state = self._look_up(lead, snapshot, action.target_object, policy, crm=crm)
             blind = {name for name in action.fields if not crm.keeps_history(action.target_object, (name,))}
             states[where] = state.model_copy(update={"without_history": state.without_history | blind})
         return states
 
-    def _look_up(self, lead: Lead, snapshot: LeadSnapshot, where: tuple[str, str], policy: Policy) -> TargetState:
-        system, target_object = where
+    def _look_up(
+        self, lead: Lead, snapshot: LeadSnapshot, target_object: str, policy: Policy, *, crm: Crm
+    ) -> TargetState:
         unique = {name: str(snapshot.fields[name]) for name in UNIQUE_FIELDS if snapshot.fields.get(name)}
         ref = RecordRef(
-            target_system=system, target_object=target_object, external_id=lead.external_id, unique_fields=unique
+            target_system=crm.system, target_object=target_object, external_id=lead.external_id, unique_fields=unique
         )
-        found = self._crms[system].find(ref, tuple(specs_for(policy, system)), history=False)
+        found = crm.find(ref, tuple(specs_for(policy, crm.system)), history=False)
         if found.presence is Presence.UNKNOWN:
             raise ApplicationError(
                 "the target record could not be looked up",

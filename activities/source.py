@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 
 from temporalio import activity
@@ -12,6 +12,7 @@ from temporalio.exceptions import ApplicationError
 from activities.foreign import unknown
 from activities.messages import LeadView, Reading, ReadingKind
 from activities.names import SOURCE_UNREADABLE
+from leadproof.adapters import Adapters
 from leadproof.domain.attribution import SAME_WRITE, US, together
 from leadproof.domain.comparison import moved
 from leadproof.domain.events import Lead, LeadSnapshot, Outcome, source_object
@@ -33,14 +34,14 @@ TOLD_WITHIN = timedelta(hours=24)
 
 class SourceActivities:
     """Args:
-    crms: the CRMs that are sources of records, by system; any other source's leads came whole with their event.
+    crms: the CRMs that are sources of records; any other source's leads came whole with their event.
     our_field: turns a source's own name of a field into ours, per system; `None` where we have none.
     """
 
     def __init__(
         self,
         ledger: Ledger,
-        crms: Mapping[str, Crm],
+        crms: Adapters,
         rulebook: Rulebook,
         clock: Clock,
         our_field: Callable[[str, str, Policy], str | None],
@@ -66,7 +67,7 @@ class SourceActivities:
         if self._ledger.plan_of(event_key, lead.policy_version) is not None:
             return Reading(kind=ReadingKind.PLANNED, lead=LeadView.of(lead))
         policy = self._rulebook.policy(lead.policy_version)
-        crm = self._crms.get(lead.source_system)
+        crm = self._crms.of(lead.source_system, policy)
         if crm is None:
             return Reading(kind=ReadingKind.READY, lead=LeadView.of(lead), snapshot=self._as_sent(lead))
         return self._from_crm(lead, crm, policy, missed)

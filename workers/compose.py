@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from threading import Lock
 from typing import Any, Final, NamedTuple
@@ -16,10 +17,11 @@ from activities.planning import PlanningActivities
 from activities.review import ReviewActivities
 from activities.source import SourceActivities
 from activities.sweep import SweepActivities
+from leadproof.adapters import Adapters
 from leadproof.clock import SystemClock
 from leadproof.domain.diagnosis import OurField
 from leadproof.domain.environment import SHADOW
-from leadproof.domain.errors import ConfigurationRefused
+from leadproof.domain.errors import ConfigurationRefused, PolicyRefused
 from leadproof.domain.plan import TargetObject
 from leadproof.domain.policy import Policy
 from leadproof.domain.policy_target import objects_of
@@ -185,6 +187,19 @@ def _check_our_fields(system: System, settings: Settings, description: Descripti
             raise ConfigurationRefused(f"{its} cannot be written; `leadproof doctor` says what to do")
 
 
+def older_adapter(settings: Settings, system: str, policy: Policy) -> Crm:
+    """The adapter for mutations that are pinned to another policy than the worker's own.
+
+    Raises:
+        PolicyRefused: it names a CRM that the settings no longer open.
+    """
+    try:
+        crm = SYSTEMS[system].crm(settings, policy)
+    except (KeyError, ConfigurationRefused):
+        raise PolicyRefused(f"version {policy.version!r} has the target {system}, which cannot be opened") from None
+    return ReadOnly(crm) if settings.mode == SHADOW else crm
+
+
 def compose(
     settings: Settings,
     client: Client,
@@ -203,9 +218,10 @@ def compose(
     rulebook = Rulebook(ledger, reread_policy, timedelta(seconds=settings.shadow_after_seconds), now=policy)
     key = settings.decision_key.get_secret_value() if settings.decision_key is not None else None
     pages = f"{settings.public_url.rstrip('/')}/review"
-    source = SourceActivities(ledger, crms, rulebook, clock, our_field)
-    planning = PlanningActivities(ledger, crms, planners_of(settings, policy), rulebook, clock, review_page=pages)
-    effects = EffectActivities(ledger, crms, rulebook, clock)
+    adapters = Adapters(crms, policy, partial(older_adapter, settings))
+    source = SourceActivities(ledger, adapters, rulebook, clock, our_field)
+    planning = PlanningActivities(ledger, adapters, planners_of(settings, policy), rulebook, clock, review_page=pages)
+    effects = EffectActivities(ledger, adapters, rulebook, clock)
     review = ReviewActivities(ledger, rulebook, clock, TemporalSenders(client), key, review_page=pages)
     runs = TemporalRuns(client, ledger)
     sweep = SweepActivities(ledger, rulebook, clock, runs, timedelta(seconds=settings.sweep_age_seconds))

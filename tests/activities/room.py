@@ -11,6 +11,7 @@ from temporalio.testing import ActivityEnvironment
 from activities.messages import Book, PlanCommand, Reading
 from activities.planning import PlanningActivities
 from activities.source import SourceActivities
+from leadproof.adapters import Adapters
 from leadproof.domain.events import Lead, LeadEvent, LeadSnapshot
 from leadproof.domain.mutation import Answer, Mutation, RecordRef
 from leadproof.domain.plan import Action, ActionKind, Plan, PlannerInfo
@@ -112,11 +113,13 @@ class Room:
 
     # -- the activities, as a worker runs them -----------------------------------------------------------------------
     def read_source(self, event_key: str, missed: Sequence[datetime] = ()) -> Reading:
-        source = SourceActivities(self.ledger, {"hubspot": self.crm}, self.rulebook, self.clock, our_field)
+        source = SourceActivities(self.ledger, Adapters({"hubspot": self.crm}), self.rulebook, self.clock, our_field)
         return self.environment.run(source.read_source, event_key, missed)
 
     def plan(self, event_key: str, planner: Planner, snapshot: LeadSnapshot | None = None) -> Book:
-        planning = PlanningActivities(self.ledger, {"hubspot": self.crm}, {"rules": planner}, self.rulebook, self.clock)
+        planning = PlanningActivities(
+            self.ledger, Adapters({"hubspot": self.crm}), {"rules": planner}, self.rulebook, self.clock
+        )
         return self.environment.run(planning.plan, PlanCommand(event_key=event_key, snapshot=snapshot))
 
     def snapshot(self, **changes: Any) -> LeadSnapshot:

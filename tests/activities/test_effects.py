@@ -13,6 +13,7 @@ from temporalio.testing import ActivityEnvironment
 
 from activities.effects import EffectActivities
 from activities.messages import Book, LookCommand, WriteCommand
+from leadproof.adapters import Adapters
 from leadproof.domain.events import Outcome
 from leadproof.domain.mutation import Answer, AnswerClass, Reason, Status
 from leadproof.domain.policy_text import parse_policy
@@ -37,7 +38,7 @@ class Effects:
         self.world = World(room.ledger, room.clock)
         self.target: Target = self.world.target
         rulebook = Rulebook(room.ledger, parse_policy)
-        self._activities = EffectActivities(room.ledger, {"hubspot": self.target}, rulebook, room.clock)
+        self._activities = EffectActivities(room.ledger, Adapters({"hubspot": self.target}), rulebook, room.clock)
         self._environment = ActivityEnvironment()
 
     def write(self, *, alone: bool = False) -> Book:

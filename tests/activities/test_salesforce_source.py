@@ -12,6 +12,7 @@ from temporalio.testing import ActivityEnvironment
 
 from activities.messages import Reading, ReadingKind
 from activities.source import SourceActivities
+from leadproof.adapters import Adapters
 from leadproof.domain.events import LeadEvent, Outcome
 from leadproof.domain.mutation import Mutation
 from leadproof.domain.plan import ActionKind, TargetObject
@@ -64,7 +65,7 @@ class Room:
     def read(self, event_key: str) -> Reading:
         rulebook = Rulebook(self.ledger, parse_policy)
         source = SourceActivities(
-            self.ledger, {"salesforce": self.crm}, rulebook, self.clock, lambda _system, _name, _policy: None
+            self.ledger, Adapters({"salesforce": self.crm}), rulebook, self.clock, lambda _system, _name, _policy: None
         )
         return ActivityEnvironment().run(source.read_source, event_key)
 

@@ -17,6 +17,7 @@ from activities.effects import EffectActivities
 from activities.messages import AskCommand, Book, DecideCommand, LookCommand, PlanCommand, WriteCommand
 from activities.planning import PlanningActivities
 from activities.review import ReviewActivities
+from leadproof.adapters import Adapters
 from leadproof.domain.events import Outcome
 from leadproof.domain.mutation import Difference, Mutation, Reason, Status
 from leadproof.domain.plan import ActionKind
@@ -65,7 +66,7 @@ class Shadow:
             reason=Reason.DEPENDS,
         )
         self.keys = [row.mutation_key for row in planned(world.ledger, EVENT, first, second)]
-        rulebook, crms = Rulebook(world.ledger, parse_policy, AFTER), {"hubspot": world.target}
+        rulebook, crms = Rulebook(world.ledger, parse_policy, AFTER), Adapters({"hubspot": world.target})
         self.effects = EffectActivities(world.ledger, crms, rulebook, world.clock)
         self.planning = PlanningActivities(world.ledger, crms, {}, rulebook, world.clock)
         self.review = ReviewActivities(world.ledger, rulebook, world.clock, _Nobody(), None)

@@ -11,6 +11,7 @@ from activities.effects import EffectActivities
 from activities.messages import AskCommand, Book, DecideCommand, LookCommand, PlanCommand, WriteCommand
 from activities.planning import PlanningActivities
 from activities.review import ReviewActivities
+from leadproof.adapters import Adapters
 from leadproof.domain.events import LeadSnapshot, Outcome
 from leadproof.domain.mutation import AnswerClass, Mutation, Reason, Status
 from leadproof.domain.plan import TargetObject, Verdict
@@ -66,10 +67,11 @@ class Two:
         if not alone:
             crms["salesforce"] = self.salesforce
         room.ledger.load_policy(policy)
+        adapters = Adapters(crms)
         rulebook, environment = Rulebook(room.ledger, parse_policy), ActivityEnvironment()
         self.environment = environment
-        self.planning = PlanningActivities(room.ledger, crms, {"rules": RulesPlanner()}, rulebook, room.clock)
-        self.effects = EffectActivities(room.ledger, crms, rulebook, room.clock)
+        self.planning = PlanningActivities(room.ledger, adapters, {"rules": RulesPlanner()}, rulebook, room.clock)
+        self.effects = EffectActivities(room.ledger, adapters, rulebook, room.clock)
         self.review = ReviewActivities(room.ledger, rulebook, room.clock, _Nobody(), None)
         self.event = a_lead_event(policy_version=policy.version, source_system=source)
         room.ledger.admit([Arrival(event=self.event)])
