@@ -21,6 +21,7 @@ from leadproof.domain.steps import (
     Arrival,
     Claim,
     Counts,
+    EchoQuestion,
     QuarantineEntry,
     Question,
     Receipts,
@@ -197,17 +198,9 @@ class Ledger(Protocol):
         """
         ...
 
-    def echo_of(
-        self,
-        *,
-        target_system: str,
-        record_id: str,
-        field: str,
-        value: object,
-        occurred_at: datetime,
-        quiescence: timedelta,
-    ) -> str | None:
-        """The mutation whose attempt wrote exactly this, by the narrow rule of the door; `None` where none did."""
+    def echo_of(self, question: EchoQuestion, *, occurred_at: datetime) -> str | None:
+        """The mutation whose attempt wrote exactly this, by the narrow rule of the door; `None` where none did, or
+        where it has absorbed such an event before. Only told: what comes in is decided where it is admitted."""
         ...
 
     def seen_since(self, event: LeadEvent, moment: datetime) -> bool:

@@ -13,6 +13,7 @@ from leadproof.domain.errors import MalformedKey, MalformedValue
 from leadproof.domain.events import LeadEvent, Scope, SourceEvent
 from leadproof.domain.field_catalog import CATALOG
 from leadproof.domain.policy import Policy
+from leadproof.domain.steps import EchoQuestion
 from leadproof.inbound import hubspot, salesforce
 from leadproof.inbound.reading import Ignored, Reading, Unusable
 from leadproof.inbound.signatures import TOLERANCE_SECONDS
@@ -47,17 +48,6 @@ class HeldBack:
 
     reason: str
     why: str
-
-
-@dataclass(frozen=True, slots=True)
-class EchoQuestion:
-    """What the ledger is asked to recognise our own write by, at the door."""
-
-    target_system: str
-    record_id: str
-    field: str
-    value: Any
-    quiescence: timedelta
 
 
 class SourceFields(Protocol):
@@ -169,14 +159,7 @@ def echo_at_the_door(
     question = echo_question(event, policy=policy, fields=fields)
     if question is None:
         return None
-    return ledger.echo_of(
-        target_system=question.target_system,
-        record_id=question.record_id,
-        field=question.field,
-        value=question.value,
-        occurred_at=event.occurred_at,
-        quiescence=question.quiescence,
-    )
+    return ledger.echo_of(question, occurred_at=event.occurred_at)
 
 
 def _is_ours(event: SourceEvent, settings: Settings) -> bool:

@@ -27,7 +27,7 @@ from starter.admission import (
     HeldBack,
     LeftAlone,
     SourceFields,
-    echo_at_the_door,
+    echo_question,
     judge_reading,
 )
 from starter.off_loop import off_loop
@@ -198,8 +198,8 @@ class Intake:
         return admitted
 
     def _arrival(self, fold: _Fold) -> Arrival:
-        echo_of = echo_at_the_door(fold.source_event, ledger=self._ledger, policy=self._policy, fields=self._fields)
-        return Arrival(event=fold.event, deliveries=len(fold.positions), echo_of=echo_of)
+        echo = echo_question(fold.source_event, policy=self._policy, fields=self._fields)
+        return Arrival(event=fold.event, deliveries=len(fold.positions), echo=echo)
 
     async def _started(self, admitted: Sequence[tuple[_Fold, Admission]]) -> list[dict[int, Taken]]:
         """Start the runs; the first that Temporal does not start ends the others, which a redelivery starts."""

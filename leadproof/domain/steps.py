@@ -61,14 +61,31 @@ class Admission(BaseModel):
     workflow_id: str
 
 
+class EchoQuestion(BaseModel):
+    """What the ledger is asked to recognise our own write by, at the door.
+
+    Attributes:
+        field: our name of what changed; `value`: what it was changed to, in its normal form.
+        quiescence: how long after `send_before` a request can still change the target.
+    """
+
+    model_config = _FROZEN
+
+    target_system: str
+    record_id: str
+    field: str
+    value: Any
+    quiescence: timedelta
+
+
 class Arrival(BaseModel):
-    """An event of one delivery, folded: how often it came in it, and the mutation of ours that it echoes."""
+    """An event of one delivery, folded: how often it came in it, and what it may echo; `None`: nothing of ours."""
 
     model_config = _FROZEN
 
     event: LeadEvent
     deliveries: int = 1
-    echo_of: str | None = None
+    echo: EchoQuestion | None = None
 
 
 class Reservation(StrEnum):

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from datetime import datetime, timedelta
+from collections.abc import Mapping, Sequence
+from datetime import datetime
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
-from sqlalchemy import RowMapping, case, or_, select
+from sqlalchemy import RowMapping, case, func, or_, select
 from sqlalchemy.sql.dml import ReturningInsert
 
 from leadproof.domain.events import Outcome, workflow_id
 from leadproof.domain.mutation import AnswerClass
-from leadproof.domain.steps import Admission, AdmissionKind, Arrival
+from leadproof.domain.steps import Admission, AdmissionKind, Arrival, EchoQuestion
 from leadproof.ledger.tables import ATTEMPT, LEAD_EVENT, MUTATION
 from leadproof.ledger.transaction import Store, Transaction, insert_into
 
@@ -29,33 +29,39 @@ class Admissions(Store):
             return {}
         return self._write(lambda tx: _admit(tx, arrivals))
 
-    def echo_of(
-        self,
-        *,
-        target_system: str,
-        record_id: str,
-        field: str,
-        value: object,
-        occurred_at: datetime,
-        quiescence: timedelta,
-    ) -> str | None:
+    def echo_of(self, question: EchoQuestion, *, occurred_at: datetime) -> str | None:
         """The mutation that an event echoes; see `leadproof.ports.Ledger.echo_of`.
 
         Narrow on purpose: whatever is let in is looked at again in the run, from the record.
         """
-        return self._read(
-            lambda tx: _echo_of(
-                tx, (target_system, record_id), (field, value), occurred_at=occurred_at, quiescence=quiescence
-            )
-        )
+        return self._read(lambda tx: _echo_of(tx, question, occurred_at))
 
 
 def _admit(tx: Transaction, arrivals: Sequence[Arrival]) -> dict[str, Admission]:
     # sorted: two batches that meet the same rows lock them in the same order
     batch = sorted(arrivals, key=lambda arrival: arrival.event.event_key)
-    admitted = tx.rows(_upsert(tx.dialect), [_values(arrival, tx.now) for arrival in batch])
+    echoes = _echoes(tx, batch)
+    admitted = tx.rows(_upsert(tx.dialect), [_values(arrival, echoes, tx.now) for arrival in batch])
     rows = {row["event_key"]: row for row in admitted}
     return {arrival.event.event_key: _admission(arrival, rows[arrival.event.event_key]) for arrival in batch}
+
+
+def _echoes(tx: Transaction, batch: Sequence[Arrival]) -> dict[str, str]:
+    """Per event key the mutation that the event echoes: decided here, so that of two at once, and of two in one
+    delivery, an attempt absorbs one."""
+    asked = [(arrival.event, arrival.echo) for arrival in batch if arrival.echo is not None]
+    if tx.dialect == "postgresql":
+        found = {_echo_of(tx, question, event.occurred_at) for event, question in asked}
+        for locked in sorted(key for key in found if key is not None):
+            tx.run(select(func.pg_advisory_xact_lock(func.hashtextextended(locked, 0))))
+    echoes: dict[str, str] = {}
+    taken: list[_Taken] = []
+    for event, question in asked:
+        key = _echo_of(tx, question, event.occurred_at, taken)
+        if key is not None:
+            echoes[event.event_key] = key
+            taken.append(_Taken(key, question.field, event.occurred_at))
+    return echoes
 
 
 @cache
@@ -81,10 +87,11 @@ def _upsert(dialect: str) -> ReturningInsert[Any]:
     )
 
 
-def _values(arrival: Arrival, now: datetime) -> dict[str, Any]:
+def _values(arrival: Arrival, echoes: Mapping[str, str], now: datetime) -> dict[str, Any]:
+    echo_of = echoes.get(arrival.event.event_key)
     return arrival.event.model_dump() | {
-        "outcome": Outcome.WORKING if arrival.echo_of is None else Outcome.ECHO,
-        "echo_of": arrival.echo_of,
+        "outcome": Outcome.WORKING if echo_of is None else Outcome.ECHO,
+        "echo_of": echo_of,
         "run": 0,
         "workflow_id": workflow_id(arrival.event.event_key, 0),
         "deliveries": arrival.deliveries,
@@ -101,7 +108,7 @@ def _admission(arrival: Arrival, row: RowMapping) -> Admission:
 def _kind(arrival: Arrival, row: RowMapping) -> AdmissionKind:
     # a row that stood before has been delivered before, so it counts more than came with this batch
     if row["deliveries"] + row["conflicts"] == arrival.deliveries:
-        return AdmissionKind.NEW if arrival.echo_of is None else AdmissionKind.ECHO
+        return AdmissionKind.ECHO if row["outcome"] == Outcome.ECHO else AdmissionKind.NEW
     if row["fingerprint"] not in {arrival.event.fingerprint, ERASED}:
         return AdmissionKind.CONFLICT
     if Outcome(row["outcome"]).final or row["run"] > 0:
@@ -109,22 +116,24 @@ def _kind(arrival: Arrival, row: RowMapping) -> AdmissionKind:
     return AdmissionKind.KNOWN
 
 
+class _Taken(NamedTuple):
+    """An event of the same delivery that is dropped as an echo."""
+
+    mutation_key: str
+    field: str
+    occurred_at: datetime
+
+
 def _echo_of(
-    tx: Transaction,
-    record: tuple[str, str],
-    change: tuple[str, object],
-    *,
-    occurred_at: datetime,
-    quiescence: timedelta,
+    tx: Transaction, question: EchoQuestion, occurred_at: datetime, taken: Sequence[_Taken] = ()
 ) -> str | None:
-    target_system, record_id = record
-    field, value = change
+    field, quiescence = question.field, question.quiescence
     attempts = tx.rows(
         select(ATTEMPT.c.mutation_key, ATTEMPT.c.started_at, ATTEMPT.c.send_before, MUTATION.c.intended_state)
         .join(MUTATION, MUTATION.c.mutation_key == ATTEMPT.c.mutation_key)
         .where(
-            MUTATION.c.target_system == target_system,
-            MUTATION.c.provider_record_id == record_id,
+            MUTATION.c.target_system == question.target_system,
+            MUTATION.c.provider_record_id == question.record_id,
             or_(
                 ATTEMPT.c.outcome.is_(None),
                 ATTEMPT.c.outcome.in_([AnswerClass.ACCEPTED, AnswerClass.UNCERTAIN]),
@@ -136,11 +145,12 @@ def _echo_of(
     )
     for attempt in attempts:
         fields = (attempt["intended_state"] or {}).get("fields", {})
-        if field not in fields or fields[field] != value:
+        if field not in fields or fields[field] != question.value:
             continue
-        since, until = attempt["started_at"], attempt["send_before"] + quiescence
-        if not _absorbed(tx, attempt["mutation_key"], field, since, until):
-            return str(attempt["mutation_key"])
+        key, since, until = str(attempt["mutation_key"]), attempt["started_at"], attempt["send_before"] + quiescence
+        before = any((t.mutation_key, t.field) == (key, field) and since <= t.occurred_at <= until for t in taken)
+        if not before and not _absorbed(tx, key, field, since, until):
+            return key
     return None
 
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from typing import Any
 
 import pytest
 from sqlalchemy import event as hook
 
-from leadproof.domain.events import Outcome, workflow_id
+from leadproof.domain.events import LeadEvent, Outcome, workflow_id
 from leadproof.domain.mutation import AnswerClass
-from leadproof.domain.steps import AdmissionKind, Arrival
+from leadproof.domain.steps import AdmissionKind, Arrival, EchoQuestion
 from tests.ledger.steps import QUIESCENCE, SEND_WITHIN, answered, won
 from tests.support.ledgers import START, HandClock, OwnedLedger, a_lead_event, a_mutation, planned
 
@@ -93,39 +94,48 @@ def test_an_erased_event_is_no_conflict_with_any_payload(ledger: OwnedLedger) ->
     assert ledger.admit([Arrival(event=again)])[event.event_key].kind is AdmissionKind.CLOSED
 
 
-def test_an_echo_leaves_its_row_and_is_final(ledger: OwnedLedger) -> None:
-    event = a_lead_event("1")
-    admitted = ledger.admit([Arrival(event=event, echo_of="a-mutation")])[event.event_key]
-    lead = ledger.lead(event.event_key)
-    assert admitted.kind is AdmissionKind.ECHO
-    assert lead is not None
-    assert (lead.outcome, lead.echo_of) == (Outcome.ECHO, "a-mutation")
-    assert ledger.admit([Arrival(event=event)])[event.event_key].kind is AdmissionKind.CLOSED
-
-
 def test_nothing_arrives(ledger: OwnedLedger) -> None:
     assert ledger.admit([]) == {}
+
+
+def question(**changes: Any) -> EchoQuestion:
+    given = {"record_id": "501", "field": "lead_status", "value": "qualified"} | changes
+    return EchoQuestion(target_system="hubspot", quiescence=QUIESCENCE, **given)
+
+
+def changed(number: str, field: str, value: str) -> LeadEvent:
+    return a_lead_event(number, occurred_at=START + timedelta(seconds=1), lead={"lead": {field: value}})
+
+
+def an_echo(number: str) -> Arrival:
+    """What may be the echo of what `TestEchoes.written` wrote."""
+    return Arrival(event=changed(number, "lead_status", "qualified"), echo=question())
 
 
 class TestEchoes:
     """What the door may drop: exactly what an attempt of ours that left wrote, once, in its time."""
 
-    def written(self, ledger: OwnedLedger, outcome: AnswerClass | None = AnswerClass.ACCEPTED) -> str:
+    def written(self, ledger: OwnedLedger, outcome: AnswerClass | None = AnswerClass.ACCEPTED, **intent: Any) -> str:
         event = a_lead_event("1")
-        (mutation,) = planned(ledger, event, a_mutation(event, provider_record_id="501"))
+        (mutation,) = planned(ledger, event, a_mutation(event, provider_record_id="501", **intent))
         won(ledger, mutation)
         if outcome is not None:
             answered(ledger, mutation, outcome)
         return mutation.mutation_key
 
     def asked(self, ledger: OwnedLedger, seconds: float = 1, **changes: Any) -> str | None:
-        question: dict[str, Any] = {"record_id": "501", "field": "lead_status", "value": "qualified"} | changes
-        return ledger.echo_of(
-            target_system="hubspot",
-            occurred_at=START + timedelta(seconds=seconds),
-            quiescence=QUIESCENCE,
-            **question,
-        )
+        return ledger.echo_of(question(**changes), occurred_at=START + timedelta(seconds=seconds))
+
+    def kinds(self, ledger: OwnedLedger, *arrivals: Arrival) -> list[AdmissionKind]:
+        return [admission.kind for admission in ledger.admit(arrivals).values()]
+
+    def test_an_echo_leaves_its_row_and_is_final(self, ledger: OwnedLedger) -> None:
+        key, arrival = self.written(ledger), an_echo("2")
+        assert self.kinds(ledger, arrival) == [AdmissionKind.ECHO]
+        lead = ledger.lead(arrival.event.event_key)
+        assert lead is not None
+        assert (lead.outcome, lead.echo_of) == (Outcome.ECHO, key)
+        assert self.kinds(ledger, arrival) == [AdmissionKind.CLOSED]
 
     @pytest.mark.parametrize("outcome", [AnswerClass.ACCEPTED, AnswerClass.UNCERTAIN, None])
     def test_an_attempt_that_left_is_echoed(self, ledger: OwnedLedger, outcome: AnswerClass | None) -> None:
@@ -151,18 +161,26 @@ class TestEchoes:
         assert self.asked(ledger, until + 0.001) is None
 
     def test_an_attempt_absorbs_a_field_once(self, ledger: OwnedLedger) -> None:
-        key = self.written(ledger)
-        stage = a_lead_event("2", occurred_at=START + timedelta(seconds=1), lead={"lead": {"stage": "lead"}})
-        ledger.admit([Arrival(event=stage, echo_of=key)])
+        key = self.written(ledger, fields={"lead_status": "qualified", "stage": "lead"})
+        stage = Arrival(event=changed("2", "stage", "lead"), echo=question(field="stage", value="lead"))
+        assert self.kinds(ledger, stage) == [AdmissionKind.ECHO]
         assert self.asked(ledger) == key  # another field was absorbed
-        status = a_lead_event(
-            "3", occurred_at=START + timedelta(seconds=1), lead={"lead": {"lead_status": "qualified"}}
-        )
-        ledger.admit([Arrival(event=status, echo_of=key)])
+        assert self.kinds(ledger, an_echo("3")) == [AdmissionKind.ECHO]
         assert self.asked(ledger) is None
+        assert self.kinds(ledger, an_echo("4")) == [AdmissionKind.NEW]
+
+    def test_of_two_in_one_delivery_one_is_absorbed(self, ledger: OwnedLedger) -> None:
+        self.written(ledger)
+        assert sorted(self.kinds(ledger, an_echo("2"), an_echo("3"))) == [AdmissionKind.ECHO, AdmissionKind.NEW]
+
+    def test_of_two_deliveries_at_once_one_is_absorbed(self, ledger: OwnedLedger) -> None:
+        self.written(ledger)
+        with ThreadPoolExecutor(8) as pool:
+            kinds = list(pool.map(lambda n: self.kinds(ledger, an_echo(str(n)))[0], range(2, 10)))
+        assert sorted(kinds) == [AdmissionKind.ECHO] + [AdmissionKind.NEW] * 7
 
     def test_an_absorbed_event_that_does_not_say_its_field_counts_for_all(self, ledger: OwnedLedger) -> None:
-        key = self.written(ledger)
+        self.written(ledger)
         silent = a_lead_event("2", occurred_at=START + timedelta(seconds=1), lead=None)
-        ledger.admit([Arrival(event=silent, echo_of=key)])
+        assert self.kinds(ledger, Arrival(event=silent, echo=question())) == [AdmissionKind.ECHO]
         assert self.asked(ledger) is None

@@ -9,7 +9,8 @@ from leadproof.crm.hubspot_fields import HubSpotFields
 from leadproof.domain.events import LeadEvent, SourceEvent
 from leadproof.domain.policy import Policy
 from leadproof.domain.policy_text import parse_policy
-from starter.admission import EchoQuestion, HeldBack, LeftAlone, echo_question, judge
+from leadproof.domain.steps import EchoQuestion
+from starter.admission import HeldBack, LeftAlone, echo_question, judge
 from tests.starter.door import POLICY, PORTAL, settings_of
 from tests.support.ledgers import START
 
