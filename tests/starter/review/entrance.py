@@ -30,6 +30,9 @@ from tests.support.ledgers import HandClock, OwnedLedger, sqlite_ledger
 
 KEY = "the-key-of-the-review-page"
 ROOM = "/review/room"
+PROXY_HEADER = "X-Forwarded-User"
+PEOPLE = "dana:reviewer,kofi:reviewer:enterprise,mira:viewer,tom:viewer:enterprise,ada:admin"
+_HIDDEN = re.compile(r'<input type="hidden" name="([^"]*)" value="([^"]*)"')
 
 
 def policy() -> Policy:
@@ -107,6 +110,26 @@ class Visitor:
         return self.http.cookies.get(COOKIE)
 
 
+class Named:
+    """Somebody whom the proxy names, at the page itself."""
+
+    def __init__(self, http: httpx.AsyncClient, name: str) -> None:
+        self._http = http
+        self._headers = {PROXY_HEADER: name}
+
+    async def get(self, path: str) -> httpx.Response:
+        return await self._http.get(path, headers=self._headers)
+
+    async def sends(self, review_id: str, form: dict[str, str]) -> httpx.Response:
+        return await self._http.post(f"/review/{review_id}/decisions", data=form, headers=self._headers)
+
+    async def form(self, review_id: str, decision: str, **more: str) -> dict[str, str]:
+        """The form of a question as this person is shown it, with a decision chosen."""
+        page = (await self.get(f"/review/{review_id}")).text
+        fields = {name: html.unescape(said) for name, said in _HIDDEN.findall(page)}
+        return {**fields, "decision": decision, "reason": "we know them", **more}
+
+
 def text_of(url: str) -> str:
     (text,) = parse_qs(urlsplit(url).query)["link"]
     return text
@@ -114,9 +137,7 @@ def text_of(url: str) -> str:
 
 def hidden(page: str, name: str) -> str:
     """A hidden field's value, as a browser reads it."""
-    found = re.search(rf'name="{name}" value="([^"]*)"', page)
-    assert found is not None
-    return html.unescape(found[1])
+    return html.unescape(dict(_HIDDEN.findall(page))[name])
 
 
 @contextmanager

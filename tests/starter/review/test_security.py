@@ -11,8 +11,8 @@ from temporalio.client import Client
 
 from leadproof.ledger.schema import upgrade
 from tests.starter.door import POLICY, TOKENS, Door, settings_of
-from tests.starter.review.entrance import KEY, a_browser, an_app, review_settings, text_of
-from tests.starter.review.people import Person, Read
+from tests.starter.review.entrance import KEY, Named, a_browser, an_app, hidden, review_settings, text_of
+from tests.starter.review.people import Read
 from tests.starter.test_reviews import a_question
 from tests.support.ledgers import HandClock, sqlite_ledger
 from tests.support.serving import free_port, serving
@@ -36,14 +36,15 @@ def guarded(answer: httpx.Response, kept: str = "no-store") -> bool:
     )
 
 
-async def test_every_answer_of_the_page_is_guarded(door: Door, dana: Person) -> None:
+async def test_every_answer_of_the_page_is_guarded(door: Door, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("starter.decisions.ANSWER_SECONDS", 0.2)  # nobody works here
     item, _ = await a_question(door)
     here = f"/review/{item.review_id}"
-    stranger = Person(door, "stranger")
+    dana, stranger = Named(door.http, "dana"), Named(door.http, "stranger")
     page = await dana.get(here)
     answers = {
         200: [await dana.get("/review"), page, await door.http.get("/review/sign-in")],
-        303: [await dana.decides(item.review_id, "approve")],
+        303: [await dana.sends(item.review_id, await dana.form(item.review_id, "approve"))],
         401: [await door.http.get("/review"), await door.http.get(here), await door.http.get("/review/none")],
         403: [await stranger.get("/review"), await dana.sends(item.review_id, {"csrf": "x"})],
         404: [
@@ -53,7 +54,7 @@ async def test_every_answer_of_the_page_is_guarded(door: Door, dana: Person) -> 
         ],
         405: [await door.http.put("/review"), await door.http.delete(here)],
         415: [await door.http.post("/review/sign-in", content=b"{}")],
-        422: [await dana.sends(item.review_id, {"csrf": Read(page.text).fields()["csrf"], "decision": "fly"})],
+        422: [await dana.sends(item.review_id, await dana.form(item.review_id, "fly"))],
     }
     for status, given in answers.items():
         for answer in given:
@@ -61,8 +62,8 @@ async def test_every_answer_of_the_page_is_guarded(door: Door, dana: Person) -> 
             assert answer.status_code == 303 or answer.headers["content-type"] == "text/html; charset=utf-8"
 
 
-async def test_what_the_page_loads_is_ours_and_kept_by_what_is_in_it(door: Door, dana: Person) -> None:
-    page = await dana.reads("/review")
+async def test_what_the_page_loads_is_ours_and_kept_by_what_is_in_it(door: Door) -> None:
+    page = Read((await Named(door.http, "dana").get("/review")).text)
     loaded = [one.get("src") for one in page.all("script")] + [one.get("href") for one in page.all("link")]
     assert len(loaded) >= 2
     for address in loaded:
@@ -117,6 +118,6 @@ async def test_a_browser_signs_in_at_the_process_and_is_not_told_what_serves_it(
         assert (queue.status_code, queue.url.path) == (200, "/review")
         assert "Signed in as api:decide, admin" in Read(queue.text).text
         assert [answer.headers.get("server") for answer in (page, queue)] == [None, None]
-        out = await browser.post("/review/sign-out", data={"csrf": Read(queue.text).fields()["csrf"]})
+        out = await browser.post("/review/sign-out", data={"csrf": hidden(queue.text, "csrf")})
         assert (out.status_code, out.url.path) == (200, "/review/sign-in")
         assert (await browser.get("/review")).status_code == 401

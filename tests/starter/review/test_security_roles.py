@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
+from pathlib import Path
 from typing import Any
 
 import pytest
+from temporalio.client import Client
 
 from leadproof.domain.mutation import Reason
 from leadproof.domain.proofs import verify_decision
@@ -12,8 +15,8 @@ from leadproof.domain.review import ReviewItem
 from leadproof.domain.steps import Question
 from starter.review.viewer import Role, Viewer
 from tests.starter.door import PUBLIC, Door
-from tests.starter.review.entrance import KEY
-from tests.starter.review.people import Person, clicked
+from tests.starter.review.entrance import KEY, PEOPLE, Named
+from tests.starter.review.people import a_review_door
 from tests.starter.test_reviews import a_question
 from tests.support.ledgers import START, a_mutation, a_plan
 
@@ -28,6 +31,14 @@ MAY: dict[str, tuple[str, str]] = {
     "ada": ("decides", "decides"),  # an admin
     "stranger": ("nothing", "nothing"),
 }
+
+
+@pytest.fixture
+async def manned(unworked: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Door]:
+    """The starter with a person of each kind; nobody works its leads, and nobody waits long for that."""
+    monkeypatch.setattr("starter.decisions.ANSWER_SECONDS", 0.2)
+    async with a_review_door(unworked, tmp_path, LEADPROOF_REVIEWERS=PEOPLE) as opened:
+        yield opened
 
 
 async def questions(door: Door) -> dict[str, ReviewItem]:
@@ -45,9 +56,9 @@ async def questions(door: Door) -> dict[str, ReviewItem]:
 
 
 @pytest.mark.parametrize("name", MAY)
-async def test_each_role_and_each_action(door: Door, name: str) -> None:
-    asked = await questions(door)
-    person, dana = Person(door, name), Person(door, "dana")
+async def test_each_role_and_each_action(manned: Door, name: str) -> None:
+    asked = await questions(manned)
+    person, dana = Named(manned.http, name), Named(manned.http, "dana")
     listed = await person.get("/review")
     assert listed.status_code == (403 if name == "stranger" else 200)
     for queue, may in zip(QUEUES, MAY[name], strict=True):
@@ -57,38 +68,39 @@ async def test_each_role_and_each_action(door: Door, name: str) -> None:
         assert (f'href="{here}"' in listed.text) is seen
         assert (await person.get(here)).status_code == (200 if seen else 403)
         assert (await person.get(f"{here}/live")).status_code == (200 if seen else 403)
-        if seen:
-            assert bool((await person.opens(item.review_id)).offered()) is (may == "decides")
+        offered = 'name="decision"' in (await person.get(here)).text
+        assert offered is (may == "decides")
         decision = "approve" if queue == "enterprise" else "abandon"
-        form = clicked(await dana.opens(item.review_id), decision)  # made by hand, or found on somebody's screen
+        form = await dana.form(item.review_id, decision)  # made by hand, or found on somebody's screen
         stolen = await person.sends(item.review_id, form)
         assert stolen.status_code == (303 if name == "dana" else 403)
         if seen and name != "dana":
-            own = clicked(await person.opens(item.review_id), decision)
+            own = await person.form(item.review_id, decision)
             answer = await person.sends(item.review_id, {**form, "csrf": own["csrf"]})
             assert answer.status_code == (303 if may == "decides" else 403)
-        rows = door.ledger.decisions_of(item.event_key)
+        rows = manned.ledger.decisions_of(item.event_key)
         assert [(row.reviewer, row.via) for row in rows if row.review_id == item.review_id] == (
             [(f"person:{name}", "page")] if may == "decides" else []
         )
 
 
-async def test_the_same_questions_to_a_link_of_a_token_that_may_decide(door: Door) -> None:
-    asked = await questions(door)
-    door.http.base_url = PUBLIC  # where the cookie is for
-    url = (await door.post("/v1/reviews/links", by="decide")).json()["url"]
-    await door.http.post("/review/sign-in", data={"link": url.partition("?link=")[2]})
-    listed = await door.http.get("/review")
+async def test_the_same_questions_to_a_link_of_a_token_that_may_decide(manned: Door) -> None:
+    asked = await questions(manned)
+    manned.http.base_url = PUBLIC  # where the cookie is for
+    url = (await manned.post("/v1/reviews/links", by="decide")).json()["url"]
+    await manned.http.post("/review/sign-in", data={"link": url.partition("?link=")[2]})
+    listed = await manned.http.get("/review")
     assert "Signed in as <bdi>api:decide</bdi>, admin" in listed.text
     assert all(item.review_id in listed.text for item in asked.values())
 
 
 async def test_what_goes_to_the_run_from_the_page_is_signed_in_the_persons_name(
-    door: Door, dana: Person, monkeypatch: pytest.MonkeyPatch
+    manned: Door, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    item, mutation = await a_question(door)
+    item, mutation = await a_question(manned)
+    dana = Named(manned.http, "dana")
     sent: list[Any] = []
-    handle = type(door.client.get_workflow_handle("x"))
+    handle = type(manned.client.get_workflow_handle("x"))
     real = handle.execute_update
 
     async def listening(self: Any, update: Any, arg: Any, **more: Any) -> Any:
@@ -96,7 +108,7 @@ async def test_what_goes_to_the_run_from_the_page_is_signed_in_the_persons_name(
         return await real(self, update, arg, **more)
 
     monkeypatch.setattr(handle, "execute_update", listening)
-    form = clicked(await dana.opens(item.review_id), "approve", "we know them", reviewer="person:ada")
+    form = await dana.form(item.review_id, "approve", reviewer="person:ada")
     assert (await dana.sends(item.review_id, form)).status_code == 303
     ((workflow, decision),) = sent
     assert workflow == f"lead:{mutation.event_key}"
