@@ -12,7 +12,7 @@ from leadproof.domain.events import Outcome
 from sandbox.server import running
 from tests.articles.witness import log_of
 from tests.conftest import a_server
-from tests.crash.processes import a_worker, one_that_stops, stopped_at
+from tests.crash.processes import one_that_stops, stopped_at
 from tests.crash.stopping import Point
 from tests.starter.wire import Wire, a_wire
 from tests.support.house import House, a_house, quick_policy
@@ -119,7 +119,9 @@ async def wreck(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Wreck
             await victim.wait()
         before = {name: log_of(house, record_id) for name, record_id in records.items()}
         counts = {name: await house.deliver(event) for name, event in events.items()}
-        async with a_worker(house):
+        same = {name: house.environment[name] for name in ("LEADPROOF_TENANT", "LEADPROOF_LEDGER_URL")}
+        sandbox = house.environment["LEADPROOF_SALESFORCE_URL"]
+        async with a_house(server.client, folder, sandbox=sandbox, more=same):  # whose worker goes on with the leads
             for key in keys.values():
                 await house.outcome(key, Outcome.DONE, within=40)
         killed = {name: Killed(keys[name], records[name], before[name], counts[name]) for name in records}
