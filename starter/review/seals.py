@@ -36,12 +36,16 @@ class Sealed:
 
 
 class Seals:
-    """Signs with the review key, and reads what was signed with it."""
+    """Signs with the review key, and reads what was signed with it.
 
-    def __init__(self, key: str) -> None:
-        self._links = URLSafeSerializer(key, salt="leadproof review link", signer_kwargs=_HOW)
-        self._sessions = URLSafeSerializer(key, salt="leadproof review session", signer_kwargs=_HOW)
-        self._forms = Signer(key, salt="leadproof review form", **_HOW)
+    Args:
+        deployment: where it counts; another deployment with the same key takes nothing of it.
+    """
+
+    def __init__(self, key: str, *, deployment: str) -> None:
+        self._links = URLSafeSerializer(key, salt=f"leadproof review link {deployment}", signer_kwargs=_HOW)
+        self._sessions = URLSafeSerializer(key, salt=f"leadproof review session {deployment}", signer_kwargs=_HOW)
+        self._forms = Signer(key, salt=f"leadproof review form {deployment}", **_HOW)
 
     def link(self, by: str, *, until: datetime) -> str:
         """A new one-time link's text."""

@@ -47,7 +47,7 @@ class ReviewSignIn:
         self._lasts = timedelta(hours=settings.review_session_hours)
         self._people = {person.name: person for person in settings.reviewers}
         self._tokens = {token.name: token for token in settings.api_tokens}
-        self._seals = Seals(settings.review_key.get_secret_value()) if settings.review_key is not None else None
+        self._seals = _seals(settings)
         header = settings.review_proxy_header
         self._proxy = Proxy(header, settings.review_proxy_addresses) if header is not None else None
         self.links = Links(seals=self._seals, ledger=ledger, clock=clock, public_url=settings.public_url, tokens=tokens)
@@ -157,6 +157,12 @@ class ReviewSignIn:
             "httponly": True,
             "samesite": "lax",
         }
+
+
+def _seals(settings: Settings) -> Seals | None:
+    if settings.review_key is None:
+        return None
+    return Seals(settings.review_key.get_secret_value(), deployment=f"{settings.tenant}/{settings.environment}")
 
 
 def _role(token: ApiToken) -> Role | None:

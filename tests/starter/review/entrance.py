@@ -23,6 +23,7 @@ from leadproof.settings import Settings
 from starter import problems
 from starter.auth import Tokens
 from starter.review.rendering import Pages
+from starter.review.seals import Seals
 from starter.review.security import secure
 from starter.review.sign_in import COOKIE, ReviewSignIn
 from tests.starter.door import POLICY, PUBLIC, TOKENS, settings_of
@@ -40,7 +41,11 @@ def policy() -> Policy:
 
 
 def review_settings(**changes: Any) -> Settings:
-    return settings_of(**{"LEADPROOF_REVIEW_KEY": KEY, **changes})
+    return settings_of(**{"LEADPROOF_REVIEW_KEY": KEY, "LEADPROOF_TENANT": "acme", **changes})
+
+
+def seals(key: str = KEY, deployment: str = "acme/test") -> Seals:
+    return Seals(key, deployment=deployment)
 
 
 def an_app(settings: Settings, ledger: OwnedLedger, clock: HandClock) -> FastAPI:

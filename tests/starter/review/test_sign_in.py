@@ -11,10 +11,18 @@ import pytest
 from fastapi import FastAPI
 
 from leadproof.domain.errors import ConfigurationRefused
-from starter.review.seals import Seals
 from starter.review.sign_in import COOKIE
 from tests.starter.door import TOKENS
-from tests.starter.review.entrance import KEY, Visitor, a_browser, an_app, an_entrance, hidden, review_settings, text_of
+from tests.starter.review.entrance import (
+    Visitor,
+    a_browser,
+    an_app,
+    an_entrance,
+    hidden,
+    review_settings,
+    seals,
+    text_of,
+)
 from tests.support.ledgers import START, HandClock, sqlite_ledger
 
 
@@ -125,9 +133,10 @@ async def test_a_link_is_over_after_ten_minutes(visitor: Visitor, after: float) 
 async def test_what_is_no_link_of_ours_opens_nothing(visitor: Visitor) -> None:
     link = await visitor.link()
     body, _, signature = link.partition(".")
-    foreign = Seals("the-key-of-another-deployment").link("decide", until=START + timedelta(minutes=5))
-    session = Seals(KEY).session("decide", now=START)
-    for text in (body, f"{body}.", f".{signature}", f"A{link}", link[:-3], foreign, session, "ü", "\x00", "x" * 5000):
+    until = START + timedelta(minutes=5)
+    foreign = [one.link("decide", until=until) for one in (seals("the-key-of-another"), seals(deployment="acme/live"))]
+    session = seals().session("decide", now=START)
+    for text in (body, f"{body}.", f".{signature}", f"A{link}", link[:-3], *foreign, session, "ü", "\x00", "x" * 5000):
         assert (await visitor.opens(text)).status_code == 403, text
         assert (await visitor.signs_in(text)).status_code == 403, text
     assert (await visitor.signs_in("")).status_code == 403
@@ -185,16 +194,16 @@ async def test_a_cookie_that_is_none_of_ours_signs_nobody_in(visitor: Visitor) -
     await visitor.signs_in()
     good = visitor.cookie or ""
     link = await visitor.link()
-    foreign = Seals("the-key-of-another-deployment").session("decide", now=START)
+    foreign = [one.session("decide", now=START) for one in (seals("the-key-of-another"), seals(deployment="acme/live"))]
     visitor.http.cookies.clear()
-    for cookie in (good[:-2], f"A{good}", good.partition(".")[0], link, foreign, "", "x" * 3000):
+    for cookie in (good[:-2], f"A{good}", good.partition(".")[0], link, *foreign, "", "x" * 3000):
         assert (await visitor.looks(cookie=f"{COOKIE}={cookie}")).status_code == 401, cookie
     assert (await visitor.looks(cookie=f"{COOKIE}={good}")).status_code == 200
 
 
 async def test_a_changed_configuration_counts_at_once(tmp_path: Path, clock: HandClock) -> None:
     """The cookie says who and how; what they may is looked up at each request."""
-    cookie = {"cookie": f"{COOKIE}={Seals(KEY).session('ops', now=clock.now())}"}
+    cookie = {"cookie": f"{COOKIE}={seals().session('ops', now=clock.now())}"}
     clock.forward(3600)
     for changes, status, role in (
         ({"LEADPROOF_API_TOKENS": "ops:read+decide:a-token"}, 200, "admin"),
