@@ -17,6 +17,7 @@ sed -e "s/^\(POSTGRES_PASSWORD=\)$/\1$(secret)/" \
     -e "s/^\(LEDGER_DB_PASSWORD=\)$/\1$(secret)/" \
     -e "s/^\(DEMO_WEBHOOK_SECRET=\)$/\1$(secret)/" \
     -e "s/^\(LEADPROOF_DECISION_KEY=\)$/\1$(secret)/" \
+    -e "s/^\(LEADPROOF_REVIEW_KEY=\)$/\1$(secret)/" \
     -e "s/^\(LEADPROOF_SALESFORCE_PATH_SECRETS=\)$/\1$(secret)/" \
     -e "s/CHANGE-ME-TOO/$(secret)/" \
     -e "s/CHANGE-ME/$(secret)/" \

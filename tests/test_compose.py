@@ -87,7 +87,8 @@ def test_each_password_is_known_where_it_is_needed_and_nowhere_else(composed: Co
     secret = FILLED_IN["DEMO_WEBHOOK_SECRET"]
     key, token = FILLED_IN["LEADPROOF_DECISION_KEY"], FILLED_IN["LEADPROOF_HUBSPOT_TOKEN"]
     org = FILLED_IN["LEADPROOF_SALESFORCE_CLIENT_SECRET"]
-    assert others == {secret, key, token, org}
+    review = FILLED_IN["LEADPROOF_REVIEW_KEY"]
+    assert others == {secret, key, review, token, org}
     assert {name: known for name, known in knows.items() if known} == {
         "postgres": {superuser},
         "temporal-database": {superuser, temporal},
@@ -95,12 +96,12 @@ def test_each_password_is_known_where_it_is_needed_and_nowhere_else(composed: Co
         "temporal": {temporal},
         "ledger-database": {superuser, ledger},
         "ledger": {ledger},
-        "starter": {ledger, key, token, org},
-        "worker": {ledger, key, token, org},
+        "starter": {ledger, key, review, token, org},
+        "worker": {ledger, key, review, token, org},
         "demo-ledger-database": {superuser, ledger},
         "demo-ledger": {ledger},
-        "demo-starter": {ledger, key, secret},
-        "demo-worker": {ledger, key, secret},
+        "demo-starter": {ledger, key, review, secret},
+        "demo-worker": {ledger, key, review, secret},
         "demo-webhooks": {secret},
     }
 
@@ -117,7 +118,8 @@ def test_a_new_env_has_everything_that_may_be_made_up(tmp_path: Path) -> None:
     assert settings.decision_key is not None
     assert settings.hubspot_token is None
     given = dict(re.findall(r"^([A-Z_]+)=(.*)$", env.read_text(), re.MULTILINE))
-    made_up = ("DEMO_WEBHOOK_SECRET", "LEADPROOF_DECISION_KEY", "LEADPROOF_SALESFORCE_PATH_SECRETS")
+    keys = ("LEADPROOF_DECISION_KEY", "LEADPROOF_REVIEW_KEY")
+    made_up = ("DEMO_WEBHOOK_SECRET", *keys, "LEADPROOF_SALESFORCE_PATH_SECRETS")
     secrets = [given[name] for name in (*PASSWORDS, *made_up)]
     secrets += [token.token.get_secret_value() for token in settings.api_tokens]
     assert len(set(secrets)) == len(secrets)

@@ -24,6 +24,7 @@ FILLED_IN = {
     **PASSWORDS,
     "DEMO_WEBHOOK_SECRET": "secret-of-the-demonstration",
     "LEADPROOF_DECISION_KEY": "key-of-the-decisions",
+    "LEADPROOF_REVIEW_KEY": "key-of-the-review-page",
     "LEADPROOF_HUBSPOT_TOKEN": "token-of-a-real-account",
     "LEADPROOF_SALESFORCE_CLIENT_SECRET": "secret-of-a-real-org",
 }
