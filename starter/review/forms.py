@@ -29,7 +29,9 @@ def check_origin(request: Request, public_url: str) -> None:
         raise not_ours("another site's page sent this form")
     origin = request.headers.get("origin")
     host = request.headers.get("host", "")
-    if origin is not None and origin not in {origin_of(public_url), f"{request.url.scheme}://{host}"}:
+    # under another name than the public one as well; HTTPS ends in front of us
+    ours = {origin_of(public_url), f"{request.url.scheme}://{host}", f"https://{host}"}
+    if origin is not None and origin not in ours:
         raise not_ours(f"another site's page sent this form; the review page is at {public_url.rstrip('/')}/review")
 
 

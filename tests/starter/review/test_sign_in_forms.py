@@ -69,6 +69,7 @@ async def test_a_form_of_another_sign_in_or_of_none_is_not_taken(app: FastAPI, v
         ({"origin": "null"}, 403),
         ({"origin": ""}, 403),
         ({"origin": "https://inside:8080", "host": "inside:8080"}, 200),
+        ({"origin": "http://inside:8080", "host": "inside:8080"}, 403),
     ],
 )
 async def test_a_form_that_another_sites_page_sent_is_not_taken(
