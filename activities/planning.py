@@ -14,6 +14,7 @@ from activities.names import LONGEST_PAUSE, PLANNER_FAILED, PLANNER_UNAVAILABLE,
 from activities.paid import PaidPlans
 from activities.views import Views
 from leadproof.adapters import Adapters
+from leadproof.domain import looping
 from leadproof.domain.errors import MalformedPlan, PlannerRefused, PlannerUnavailable
 from leadproof.domain.escalation import asks_stronger, begins_stronger
 from leadproof.domain.events import Lead, LeadSnapshot, Outcome
@@ -122,6 +123,8 @@ class PlanningActivities:
         snapshot, plan, planner, targets, guarded, _ = proposed
         settled = settle_verdicts(guarded, targets, lead.external_id, policy)
         now = self._clock.now()
+        if looping.by_software(snapshot.record):
+            settled = looping.held_back(settled, self._ledger.leads_that_wrote(lead, since=now - looping.WITHIN))
         mutations = mutations_from(lead, settled, policy, targets, now)
         recorded = self._ledger.record_plan(
             RecordedPlan(

@@ -18,6 +18,7 @@ from leadproof.domain.comparison import moved
 from leadproof.domain.events import Lead, LeadSnapshot, Outcome, source_object
 from leadproof.domain.field_catalog import specs_for
 from leadproof.domain.field_values import readable_values
+from leadproof.domain.mutation import Mutation
 from leadproof.domain.observing import looked_for, pause
 from leadproof.domain.plan import TargetObject
 from leadproof.domain.policy import Policy, Target
@@ -89,8 +90,9 @@ class SourceActivities:
         if record is None:
             return self._not_found(lead, policy.targets[crm.system], missed)
         echo_of = self._echo(lead, record, policy)
-        if echo_of is not None:
-            return self._closed(lead, Outcome.ECHO, echo_of=echo_of)
+        echo = self._closed_as_echo(lead, echo_of) if echo_of is not None else None
+        if echo is not None:
+            return echo
         snapshot = LeadSnapshot(
             source_system=lead.source_system,
             source_object=source_object(lead.event_kind),
@@ -114,6 +116,20 @@ class SourceActivities:
     def _closed(self, lead: Lead, outcome: Outcome, *, echo_of: str | None = None) -> Reading:
         closed = self._ledger.close_event(lead.event_key, outcome, echo_of=echo_of)
         return Reading(kind=ReadingKind.CLOSED, lead=LeadView.of(closed))
+
+    def _closed_as_echo(self, lead: Lead, mutation_key: str) -> Reading | None:
+        """Close an event as our own echo; `None` where it is none after all.
+
+        Each save is told once. Where nothing shows that a save was ours but that we came last (the write stood on the
+        plan of another record), a second one about the same write is somebody else's, told late: whichever of the two
+        it is, the record is planned as it is now.
+        """
+        mutation = self._ledger.mutation(mutation_key)
+        of_another = mutation is not None and not _about(mutation, lead)
+        if not (of_another and lead.event_kind.endswith(SAVED)):
+            return self._closed(lead, Outcome.ECHO, echo_of=mutation_key)
+        closed = self._ledger.close_as_echo(lead.event_key, mutation_key)
+        return Reading(kind=ReadingKind.CLOSED, lead=LeadView.of(closed)) if closed is not None else None
 
     def _echo(self, lead: Lead, record: FoundRecord, policy: Policy) -> str | None:
         """The mutation of ours that this event echoes, decided from the record.
@@ -163,7 +179,7 @@ class SourceActivities:
         mutation = self._ledger.mutation(record.marker)
         if mutation is None or mutation.intended_state is None:
             return None
-        if (mutation.source_system, mutation.source_record_id) != (lead.source_system, lead.source_record_id):
+        if not _about(mutation, lead):
             if record.changed_at is None or lead.occurred_at < record.changed_at or self._untold(lead, record):
                 return None
             return record.marker
@@ -194,6 +210,11 @@ class SourceActivities:
             fields=readable_values((lead.lead or {}).get("lead", {})),
             read_at=self._clock.now(),
         )
+
+
+def _about(mutation: Mutation, lead: Lead) -> bool:
+    """Whether a mutation was planned from the same source record."""
+    return (mutation.source_system, mutation.source_record_id) == (lead.source_system, lead.source_record_id)
 
 
 def _changed_field(lead: Lead) -> str | None:

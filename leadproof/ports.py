@@ -211,6 +211,10 @@ class Ledger(Protocol):
         """Whether another event of the same record and kind came at this time or later, and before this one."""
         ...
 
+    def leads_that_wrote(self, lead: Lead, *, since: datetime) -> int:
+        """How many other leads of the same source record have sent a write that left since then."""
+        ...
+
     def quarantine(self, entries: Sequence[QuarantineEntry]) -> None:
         """Keep what could not be used; the same delivery and position again changes nothing."""
         ...
@@ -425,6 +429,10 @@ class Ledger(Protocol):
         ...
 
     # -- the event -----------------------------------------------------------------------------------------------
+    def close_as_echo(self, event_key: str, mutation_key: str) -> Lead | None:
+        """Close an event as the one echo of a write; `None` where another event of its record was that already."""
+        ...
+
     def close_event(self, event_key: str, outcome: Outcome, *, echo_of: str | None = None) -> Lead:
         """Give an event without mutations its final outcome: `gone`, `echo`, `abandoned`."""
         ...

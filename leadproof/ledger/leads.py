@@ -11,6 +11,7 @@ from leadproof.domain.events import Lead, Outcome, workflow_id
 from leadproof.ledger.events import locked, recompute, set_outcome
 from leadproof.ledger.questions import resolve
 from leadproof.ledger.rows import to_lead
+from leadproof.ledger.settling import found
 from leadproof.ledger.tables import LEAD_EVENT, LEAD_PLAN, MUTATION, REVIEW_ITEM
 from leadproof.ledger.transaction import Store, Transaction
 
@@ -30,6 +31,14 @@ class Leads(Store):
         if not outcome.final:
             raise ValueError(f"an event is not closed as {outcome}")
         return self._write(lambda tx: _close(tx, event_key, outcome, echo_of))
+
+    def close_as_echo(self, event_key: str, mutation_key: str) -> Lead | None:
+        """Close an event as the one echo of a write; see `leadproof.ports.Ledger.close_as_echo`.
+
+        Raises:
+            NotFound: no such event, or no such mutation.
+        """
+        return self._write(lambda tx: _close_as_echo(tx, event_key, mutation_key))
 
     def refresh_outcome(self, event_key: str) -> Lead:
         """Recompute an event's outcome from its item and mutations.
@@ -66,6 +75,20 @@ def _close(tx: Transaction, event_key: str, outcome: Outcome, echo_of: str | Non
         return recompute(tx, lead)
     resolve(tx, event_key)
     return set_outcome(tx, lead, outcome, echo_of)
+
+
+def _close_as_echo(tx: Transaction, event_key: str, mutation_key: str) -> Lead | None:
+    lead = locked(tx, event_key)
+    found(tx, mutation_key)  # of two at once, one waits here for what the other does
+    same = ("source_system", "source_record_id")
+    other = select(LEAD_EVENT.c.event_key).where(
+        LEAD_EVENT.c.echo_of == mutation_key,
+        LEAD_EVENT.c.event_key != event_key,
+        *(LEAD_EVENT.c[name] == getattr(lead, name) for name in same),
+    )
+    if tx.value(other.limit(1)) is not None:
+        return None
+    return _close(tx, event_key, Outcome.ECHO, mutation_key)
 
 
 def _unfinished(tx: Transaction, older_than: timedelta, limit: int) -> tuple[Lead, ...]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Column, Select, and_, bindparam, or_, select
+from sqlalchemy import Column, Select, and_, bindparam, distinct, func, or_, select
 
 from leadproof.domain.events import Lead, LeadEvent
-from leadproof.domain.mutation import Attempt, Mutation, Status
+from leadproof.domain.mutation import AnswerClass, Attempt, Mutation, Status
 from leadproof.domain.plan import ActionKind, RecordedPlan
 from leadproof.domain.references import references_in, resolved
 from leadproof.domain.review import DecisionRow, ReviewItem
@@ -16,7 +16,7 @@ from leadproof.domain.steps import Receipts
 from leadproof.ledger import rows
 from leadproof.ledger.plans import find_plan
 from leadproof.ledger.records import queue_behind
-from leadproof.ledger.tables import LEAD_EVENT, MUTATION, REVIEW_DECISION, REVIEW_ITEM
+from leadproof.ledger.tables import ATTEMPT, LEAD_EVENT, MUTATION, REVIEW_DECISION, REVIEW_ITEM
 from leadproof.ledger.transaction import Store, Transaction
 
 
@@ -74,6 +74,10 @@ class Reading(Store):
         Of two that came at once, the key says which was before.
         """
         return self._read_once(lambda tx: _told_since(tx, lead, moment))
+
+    def leads_that_wrote(self, lead: Lead, *, since: datetime) -> int:
+        """How many other leads of the same source record have sent a write that left since then."""
+        return self._read_once(lambda tx: _leads_that_wrote(tx, lead, since))
 
     def creator_of(self, external_id: str) -> str | None:
         """The key of the *create* mutation of ours that names this external id as its target record."""
@@ -152,6 +156,22 @@ def _told_since(tx: Transaction, lead: Lead, moment: datetime) -> bool:
     came, key = LEAD_EVENT.c.first_seen_at, LEAD_EVENT.c.event_key
     before = or_(came < lead.first_seen_at, and_(came == lead.first_seen_at, key < lead.event_key))
     return tx.value(_of_the_same(lead, moment).where(before).limit(1)) is not None
+
+
+def _leads_that_wrote(tx: Transaction, lead: Lead, since: datetime) -> int:
+    same = ("tenant", "environment", "source_system", "source_record_id")
+    left = or_(ATTEMPT.c.outcome.is_(None), ATTEMPT.c.outcome.in_([AnswerClass.ACCEPTED, AnswerClass.UNCERTAIN]))
+    statement = (
+        select(func.count(distinct(MUTATION.c.event_key)))
+        .join(ATTEMPT, ATTEMPT.c.mutation_key == MUTATION.c.mutation_key)
+        .where(
+            *(MUTATION.c[name] == getattr(lead, name) for name in same),
+            MUTATION.c.event_key != lead.event_key,
+            ATTEMPT.c.started_at >= since,
+            left,
+        )
+    )
+    return int(tx.value(statement))
 
 
 def _creator_of(tx: Transaction, external_id: str) -> str | None:

@@ -20,7 +20,8 @@ from leadproof.domain.records import LookUp, Presence
 from leadproof.domain.steps import Settlement
 from tests.activities.room import ABSENT, RECORD, Proposes, Room, one, qualifies
 from tests.boundary.world import POLICY
-from tests.support.ledgers import a_mutation, planned
+from tests.ledger.steps import done
+from tests.support.ledgers import START, a_mutation, planned
 
 
 def never() -> NoReturn:
@@ -256,3 +257,41 @@ def test_a_mutation_that_stands_under_its_key_is_taken_as_it_is(room: Room) -> N
     settled: Mutation = room.ledger.settle(mutation.mutation_key, version=claim.mutation.version, step=step).mutation
     again: Book = room.plan(key, Proposes(never), room.snapshot())
     assert again.views[0].version == settled.version > first.views[0].version
+
+
+# -- a loop with software ----------------------------------------------------------------------------------------------
+def writes(room: Room, number: int) -> None:
+    """An earlier event of the same record that has written to it."""
+    event = room.event(
+        event_kind="contact.propertyChange", occurrence=str(number), occurred_at=START + timedelta(seconds=number)
+    )
+    mutation = room.effect(event, a_mutation(event, provider_record_id="101"))
+    done(room.ledger, room.clock, mutation)
+
+
+@pytest.mark.parametrize(
+    ("rounds", "by", "later", "asks"),
+    [
+        pytest.param(3, "automation:flow", 0, True, id="a-loop"),
+        pytest.param(3, "us", 0, True, id="a-loop-within-our-own-writes"),
+        pytest.param(2, "automation:flow", 0, False, id="too-few-rounds"),
+        pytest.param(3, "person:9001", 0, False, id="a-person-answered"),
+        pytest.param(3, None, 0, False, id="nobody-knows-who"),
+        pytest.param(3, "automation:flow", 3601, False, id="long-ago"),
+    ],
+)
+def test_after_a_few_rounds_with_software_a_person_is_asked_before_the_next_write(
+    room: Room, rounds: int, by: str | None, later: float, asks: bool
+) -> None:
+    for number in range(rounds):
+        writes(room, number)
+    room.clock.forward(later)
+    key = room.admit()
+    record = RECORD.model_copy(update={"raw": {}, "changed_by": by})
+    book = room.plan(key, Proposes(qualifies), room.snapshot(record=record))
+    (mutation,) = room.ledger.mutations_of(key)
+    assert mutation.reason is (Reason.NEEDS_APPROVAL if asks else None)
+    plan = room.ledger.plan_of(key, POLICY.version)
+    assert plan is not None
+    assert ("loop" in (plan.guarded[0].why or "")) is asks
+    assert book.views[0].step.kind is (StepKind.PERSON if asks else StepKind.WRITE)

@@ -198,6 +198,14 @@ def test_an_edit_that_is_told_after_a_write_from_another_source_is_no_echo(room:
     assert room.echo_of(second.event_key) == mutation.mutation_key
 
 
+def test_of_two_saves_that_are_told_after_a_write_from_another_source_one_is_an_echo(room: Room) -> None:
+    """The other is somebody's edit of a field without history: each save is told once, and ours is only one."""
+    mutation = room.written(a_lead_event("101", policy_version=READ.version), provider_record_id=LEAD)
+    room.crm.found = ours(mutation.mutation_key)
+    assert room.echo_of(echo(room)) == mutation.mutation_key
+    assert room.echo_of(room.admit(saved(notified="3", at=AFTER))) is None
+
+
 @pytest.mark.parametrize(
     "history",
     [

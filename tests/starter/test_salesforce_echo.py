@@ -74,6 +74,9 @@ class Org:
             for notification in notified
         ]
 
+    def messages(self) -> int:
+        return len(self._receiver.deliveries)
+
     def writes(self) -> int:
         asked = self.house.control.get("/requests", provider="salesforce", operation="leads.write")
         return len(asked)
@@ -143,3 +146,22 @@ async def test_a_persons_save_that_is_told_after_our_write_is_planned(org: Org) 
         assert plan.snapshot is not None
         assert plan.snapshot["fields"]["company"] == "Example & Daughters"
     assert org.writes() == written
+
+
+async def test_a_flow_that_changes_another_field_with_each_write_of_ours_is_planned_once_more_and_no_further(
+    org: Org,
+) -> None:
+    """Its change is told with ours, and is no echo; what is then planned stands already, and makes no further save."""
+    rewrite = {"fields": {"Company": "Changed by a flow"}}
+    fault = {"provider": "salesforce", "operation": "leads.write", "kind": "rewrite", "times": 100, "args": rewrite}
+    org.house.control.post("/faults", fault)
+    record = org.save(LastName="Sample", Company="Example", Email="mira@lead.example")
+    (first,) = await org.told(record)
+    await org.house.outcome(first, Outcome.DONE)
+    (second,) = await org.told(record)
+    # within one second of the first save, either event may answer the other
+    again = await org.house.outcome(second, Outcome.DONE, Outcome.SUPERSEDED)
+    assert again.echo_of is None
+    assert (org.record(record)["OwnerId"], org.record(record)["Company"]) == (OWNER, "Changed by a flow")
+    assert org.writes() == 1
+    assert org.messages() == 2
