@@ -123,7 +123,7 @@ class PlanningActivities:
         snapshot, plan, planner, targets, guarded, _ = proposed
         settled = settle_verdicts(guarded, targets, lead.external_id, policy)
         now = self._clock.now()
-        if looping.by_software(snapshot.record):
+        if looping.by_software(lead, snapshot.record):
             settled = looping.held_back(settled, self._ledger.leads_that_wrote(lead, since=now - looping.WITHIN))
         mutations = mutations_from(lead, settled, policy, targets, now)
         recorded = self._ledger.record_plan(

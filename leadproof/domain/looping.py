@@ -10,6 +10,7 @@ from datetime import timedelta
 from typing import Final
 
 from leadproof.domain.attribution import US
+from leadproof.domain.events import Lead
 from leadproof.domain.plan import GuardedAction, Verdict
 from leadproof.domain.records import FoundRecord
 
@@ -18,10 +19,16 @@ MOST_ROUNDS: Final = 3
 WITHIN: Final = timedelta(hours=1)
 
 _SOFTWARE: Final = ("automation:", "integration:")
+_A_PERSON: Final = "userId:"
+"""How the `sourceId` begins by which HubSpot tells what a person did."""
 
 
-def by_software(record: FoundRecord | None) -> bool:
-    """Whether the record was last changed by software, ours included: no person stands behind what it is told of."""
+def by_software(lead: Lead, record: FoundRecord | None) -> bool:
+    """Whether the record was last changed by software, ours included, and the event does not say that it is a
+    person's: ours can have come after that."""
+    told = (lead.lead or {}).get("extra") or {}
+    if str(told.get("sourceId", "")).startswith(_A_PERSON):
+        return False
     by = record.changed_by if record is not None else None
     return by is not None and (by == US or by.startswith(_SOFTWARE))
 

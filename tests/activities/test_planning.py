@@ -270,23 +270,24 @@ def writes(room: Room, number: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("rounds", "by", "later", "asks"),
+    ("rounds", "by", "later", "told", "asks"),
     [
-        pytest.param(3, "automation:flow", 0, True, id="a-loop"),
-        pytest.param(3, "us", 0, True, id="a-loop-within-our-own-writes"),
-        pytest.param(2, "automation:flow", 0, False, id="too-few-rounds"),
-        pytest.param(3, "person:9001", 0, False, id="a-person-answered"),
-        pytest.param(3, None, 0, False, id="nobody-knows-who"),
-        pytest.param(3, "automation:flow", 3601, False, id="long-ago"),
+        pytest.param(3, "automation:flow", 0, "", True, id="a-loop"),
+        pytest.param(3, "us", 0, "", True, id="a-loop-within-our-own-writes"),
+        pytest.param(2, "automation:flow", 0, "", False, id="too-few-rounds"),
+        pytest.param(3, "person:9001", 0, "", False, id="a-person-answered"),
+        pytest.param(3, None, 0, "", False, id="nobody-knows-who"),
+        pytest.param(3, "automation:flow", 3601, "", False, id="long-ago"),
+        pytest.param(3, "us", 0, "userId:9001", False, id="a-person-whom-we-came-after"),
     ],
 )
 def test_after_a_few_rounds_with_software_a_person_is_asked_before_the_next_write(
-    room: Room, rounds: int, by: str | None, later: float, asks: bool
+    room: Room, rounds: int, by: str | None, later: float, told: str, asks: bool
 ) -> None:
     for number in range(rounds):
         writes(room, number)
     room.clock.forward(later)
-    key = room.admit()
+    key = room.admit(lead={"lead": {}, "extra": {"sourceId": told}})
     record = RECORD.model_copy(update={"raw": {}, "changed_by": by})
     book = room.plan(key, Proposes(qualifies), room.snapshot(record=record))
     (mutation,) = room.ledger.mutations_of(key)
