@@ -316,6 +316,16 @@ class Ledger(Protocol):
         """The mark that `queue_page` would answer, for less."""
         ...
 
+    def questions_of(
+        self, reason: str, *, queue: str | None = None, target_system: str | None = None, limit: int
+    ) -> tuple[tuple[ReviewItem, Mutation], ...]:
+        """Open questions of one reason with the mutations that they are about, due first."""
+        ...
+
+    def decisions_like(self, beginning: str) -> tuple[DecisionRow, ...]:
+        """Decisions whose id is these hex digits, a dot and anything."""
+        ...
+
     def quarantined(
         self, *, state: str | None, limit: int, cursor: str | None
     ) -> tuple[tuple[QuarantineEntry, ...], str | None]:
@@ -404,6 +414,12 @@ class Ledger(Protocol):
         Args:
             verdict: *pending*, or that of a decision which is not to be applied at any time.
         """
+        ...
+
+    def record_decisions(
+        self, decisions: Sequence[ReviewDecision], *, reviewer: str, via: str
+    ) -> tuple[DecisionRow, ...]:
+        """Keep several decisions, all of them or none, each as `record_decision` does; their rows in their order."""
         ...
 
     def record_malformed(

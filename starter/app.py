@@ -23,9 +23,11 @@ from starter import problems
 from starter.admission import source_fields
 from starter.api import Api
 from starter.auth import Tokens
+from starter.bulk import Bulk
 from starter.cases import Cases
 from starter.decisions import Decisions
 from starter.intake import Intake
+from starter.many import ManyDecisions
 from starter.metrics import CONTENT_TYPE, Metrics
 from starter.off_loop import off_loop
 from starter.quarantine import Quarantine
@@ -83,6 +85,8 @@ def create_app(
         Quarantine(ledger=ledger, intake=intake, tokens=tokens, metrics=metrics),
     ):
         app.include_router(part.router())
+    bulk = Bulk(ledger=ledger, decisions=decisions, policy=policy, clock=clock, metrics=metrics)
+    app.include_router(bulk.router(tokens))
     reviewing = ReviewPages(
         settings=settings,
         ledger=ledger,
@@ -138,7 +142,7 @@ def _describe(app: FastAPI) -> None:
     def openapi() -> dict[str, Any]:
         if app.openapi_schema is None:
             described = get_openapi(title=app.title, version=app.version, routes=app.routes)
-            models = [(LeadDelivery, "validation"), (ReviewDecision, "validation")]
+            models = [(LeadDelivery, "validation"), (ReviewDecision, "validation"), (ManyDecisions, "validation")]
             _, definitions = models_json_schema(models, ref_template="#/components/schemas/{model}")  # type: ignore[arg-type]
             described.setdefault("components", {}).setdefault("schemas", {}).update(definitions["$defs"])
             app.openapi_schema = described

@@ -68,6 +68,10 @@ def forbidden(right: str) -> Problem:
     return Problem(403, "forbidden", "The API token lacks the right", f"this call needs the right {right!r}")
 
 
+def not_your_queue() -> Problem:
+    return Problem(403, "forbidden", "This queue is not yours", "questions of this queue are decided by others")
+
+
 def bad_signature() -> Problem:
     return Problem(401, "signature", "The signature is missing, wrong, stale or from the future")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import partial
 
 from sqlalchemy import select
@@ -89,19 +89,8 @@ class Reviews(Store):
         """
         if verdict is DecisionVerdict.APPLIED:
             raise ValueError("a decision is not recorded as applied")
-        row = DecisionRow(
-            decision_id=decision.decision_id,
-            review_id=decision.review_id,
-            review_version=decision.version,
-            decision=decision.decision.value,
-            reviewer=reviewer,
-            via=via,
-            reason=decision.reason,
-            shown_digest=decision.shown_digest,
-            verdict=verdict,
-            decided_at=self._clock.now(),
-        )
-        return self._write(lambda tx: _record_again(tx, row) if decision.typed else _record(tx, row))
+        row = decision_row(decision, reviewer=reviewer, via=via, now=self._clock.now(), verdict=verdict)
+        return self._write(lambda tx: keep(tx, row, typed=decision.typed))
 
     def record_malformed(
         self, decision_id: str, *, reviewer: str, via: str, why: str, review_id: str | None = None
@@ -207,6 +196,34 @@ def _ask_about_mutation(tx: Transaction, mutation_key: str, question: Question) 
 
 def _leaves_a_choice(mutation: Mutation) -> bool:
     return bool(allowed_decisions(status=mutation.status, reason=mutation.reason, absence_established=True))
+
+
+def decision_row(
+    decision: ReviewDecision,
+    *,
+    reviewer: str,
+    via: str,
+    now: datetime,
+    verdict: DecisionVerdict = DecisionVerdict.PENDING,
+) -> DecisionRow:
+    """The row of a decision as it was sent."""
+    return DecisionRow(
+        decision_id=decision.decision_id,
+        review_id=decision.review_id,
+        review_version=decision.version,
+        decision=decision.decision.value,
+        reviewer=reviewer,
+        via=via,
+        reason=decision.reason,
+        shown_digest=decision.shown_digest,
+        verdict=verdict,
+        decided_at=now,
+    )
+
+
+def keep(tx: Transaction, row: DecisionRow, *, typed: bool) -> DecisionRow:
+    """Keep a decision, or answer the row that already stands under its id; see `leadproof.ports.Ledger`."""
+    return _record_again(tx, row) if typed else _record(tx, row)
 
 
 def _record(tx: Transaction, row: DecisionRow) -> DecisionRow:

@@ -9,6 +9,7 @@ from leadproof.ledger.claims import Claims
 from leadproof.ledger.leads import Leads
 from leadproof.ledger.links import Links
 from leadproof.ledger.listings import Listings
+from leadproof.ledger.many import Many
 from leadproof.ledger.plans import Plans
 from leadproof.ledger.policies import Policies
 from leadproof.ledger.quarantine import Quarantine
@@ -26,6 +27,7 @@ class SqlLedger(
     Claims,
     Settling,
     Reviews,
+    Many,
     Leads,
     Targets,
     Policies,

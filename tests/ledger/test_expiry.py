@@ -7,14 +7,13 @@ from datetime import timedelta
 import pytest
 
 from leadproof.domain.events import Outcome
-from leadproof.domain.mutation import Mutation, Reason, Status
+from leadproof.domain.mutation import AnswerClass, Mutation, Reason, Status
 from leadproof.domain.review import BY_TIMER, Decision, DecisionVerdict, ReviewItem, ReviewState
 from leadproof.domain.steps import Applied, Arrival, Question
 from tests.ledger.steps import QUIESCENCE, QUIET, answered, decide, decision, now, settled, won
 from tests.support.ledgers import (
     POLICY_VERSION,
     START,
-    AnswerClass,
     HandClock,
     OwnedLedger,
     a_lead_event,
