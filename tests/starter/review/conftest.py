@@ -12,6 +12,7 @@ from tests.starter.review.people import Person, a_review_door
 
 @pytest.fixture
 async def door(unworked: Client, tmp_path: Path) -> AsyncIterator[Door]:
+    """The starter with its review page; nobody works its leads."""
     async with a_review_door(unworked, tmp_path) as opened:
         yield opened
 
@@ -22,7 +23,13 @@ def dana(door: Door) -> Person:
     return Person(door, "dana")
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture
+def ada(door: Door) -> Person:
+    """An admin, who comes from another browser."""
+    return Person(door, "ada")
+
+
+@pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nobody works here, so that every answer of a run is waited for in vain."""
-    monkeypatch.setattr("starter.decisions.ANSWER_SECONDS", 0.4)
+    """Where nobody works, the answer of a run is waited for in vain."""
+    monkeypatch.setattr("starter.decisions.ANSWER_SECONDS", 0.2)

@@ -1,0 +1,286 @@
+"""One question as people see it, and what becomes of their answers where nobody works."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from leadproof.domain.mutation import Reason
+from leadproof.domain.plan import ActionKind
+from leadproof.domain.review import Decision, DecisionVerdict, ReviewItem
+from leadproof.domain.steps import Arrival
+from tests.ledger import steps
+from tests.starter.door import Door
+from tests.starter.review.people import Person, Read, clicked
+from tests.starter.review.questions import (
+    approval,
+    asked,
+    edited,
+    edited_again,
+    planned,
+    refused,
+    replaced,
+    unanswered,
+    unplanned,
+)
+from tests.starter.test_reviews import a_question
+from tests.support.ledgers import a_lead_event, a_mutation, a_plan
+
+pytestmark = pytest.mark.usefixtures("impatient")
+
+
+def decisions(door: Door, item: ReviewItem) -> list[tuple[Any, ...]]:
+    rows = door.ledger.decisions_of(item.event_key)
+    return [(row.decision, row.reviewer, row.via, row.reason, row.verdict) for row in rows]
+
+
+async def test_a_difference_is_shown_field_by_field_with_who_and_when(door: Door, dana: Person) -> None:
+    page = await dana.opens(edited(door).review_id)
+    head = "Field Stood Intended Observed Difference Changed by When"
+    first = "owner Stood (empty) Intended kofi Observed dana Difference ≠ differs Changed by Dana"
+    assert f"{head} {first} When 2026-03-02 09:00:05 UTC" in page.text
+    assert "lead status Stood (empty) Intended OPEN Observed OPEN Difference = same Changed by us" in page.text
+    assert "qualify hubspot contact 9101: the record differs" in page.text
+    assert page.offered() == ["accept", "overwrite", "abandon"]
+    assert "Keep Dana's change (owner); nothing is written." in page.text
+    assert "Write owner = kofi over what stands (now: dana)." in page.text
+    table = (
+        "Exactly what overwrite writes Field Before After Difference owner dana kofi ≠ differs lead status OPEN OPEN"
+    )
+    assert table in page.text
+
+
+async def test_the_lead_the_plan_and_what_happened_are_shown(door: Door, dana: Person) -> None:
+    page = await dana.opens(edited(door).review_id)
+    assert "contact.creation from hubspot 101" in page.text
+    assert "first name Mira" in page.text
+    assert "By rules under policy embedded-2: a seller takes it This effect: a company of this size" in page.text
+    assert "1200 people work there (employees)" in page.text
+    happened = page.text.partition("What happened ")[2]
+    kinds = [kind for kind in ("Intent", "Attempt 1", "Read-back 1", "Question") if kind in happened]
+    assert sorted(kinds, key=happened.index) == ["Intent", "Attempt 1", "Read-back 1", "Question"]
+    assert "Intent owner = kofi, lead status = OPEN" in happened
+    assert "Attempt 1 accepted, HTTP 200" in happened
+    assert "Read-back 1 the record was found, with our write in it" in happened
+    lead = door.ledger.leads()[0][0]
+    run = f"http://temporal.example/namespaces/default/workflows/lead%3A{lead.event_key}"
+    assert run in page.links
+    assert "https://app.hubspot.com/contacts/62515/record/0-1/9101" in page.links
+
+
+async def test_a_lost_answer_is_told_and_giving_it_up_needs_a_reason(door: Door, dana: Person) -> None:
+    item = unanswered(door)
+    page = await dana.opens(item.review_id)
+    assert "Attempt 1 answer lost, after 0.0 s: connection reset by peer" in page.text
+    assert "Read-back 1 could not be read: read timed out" in page.text
+    assert "owner Stood (empty) Intended kofi Observed – Difference · not read yet" in page.text
+    assert page.offered() == ["abandon"]
+    assert "needed for abandon" in page.text
+    answer = await dana.decides(item.review_id, "abandon", reason=" ")
+    assert answer.status_code == 422
+    shown = Read(answer.text)
+    assert "Nothing was decided Say why, for those who read it later: abandon needs a reason." in shown.text
+    assert decisions(door, item) == []
+
+
+async def test_an_edit_that_we_wrote_over_is_shown_as_lost(door: Door, dana: Person) -> None:
+    page = await dana.opens(replaced(door).review_id)
+    assert "Observed kofi Lost dana Difference ↺ edit replaced Changed by Dana" in page.text
+    assert page.offered() == ["accept", "overwrite", "restore", "abandon"]
+    assert "Put back Dana's change: owner = dana over what stands (now: kofi)." in page.text
+
+
+async def test_a_refusal_says_what_was_refused(door: Door, dana: Person) -> None:
+    page = await dana.opens(refused(door).review_id)
+    assert "Hubspot refused this write, and the record is unchanged: INVALID_OPTION, hs_lead_status." in page.text
+    assert page.offered() == ["retry", "abandon"]
+    assert "needed for" not in page.text
+
+
+async def test_a_lead_without_a_plan(door: Door, dana: Person) -> None:
+    page = await dana.opens(unplanned(door).review_id)
+    assert page.offered() == ["abandon", "plan_again"]
+    assert "Read the lead again and plan it from the beginning." in page.text
+    assert "What was meant" not in page.text
+
+
+async def test_what_waits_behind_it_is_shown(door: Door, dana: Person) -> None:
+    event = a_lead_event("101", policy_version="embedded-2")
+    first = a_mutation(event, provider_record_id="9101", reason=Reason.NEEDS_APPROVAL)
+    needs: dict[str, Any] = {"reason": Reason.DEPENDS, "depends_on": (first.mutation_key,), "ordinal": 1}
+    second = a_mutation(event, action=ActionKind.UPDATE, provider_record_id="9102", **needs)
+    door.ledger.admit([Arrival(event=event)])
+    door.ledger.record_plan(a_plan(event, [first, second]), [first, second])
+    item = door.ledger.open_review(first.mutation_key, asked(door, Reason.NEEDS_APPROVAL))
+    page = await dana.opens(item.review_id)
+    assert "What waits behind it Depends on it update hubspot contact 9102: not written yet (depends)" in page.text
+    assert "Decline it; nothing is written, and 1 effect that depends on it is skipped." in page.text
+
+    holder = edited(door, "201")
+    later = planned(door, "202", target_record="one-record", provider_record_id="9201")
+    steps.claim(door.ledger, later)
+    page = await dana.opens(holder.review_id)
+    assert "Waits for the same record qualify hubspot contact 9201, lead 202: not written yet" in page.text
+
+
+async def test_a_decision_that_no_worker_answers_is_kept_and_the_page_goes_on_looking(door: Door, dana: Person) -> None:
+    item, _ = await a_question(door)
+    page = await dana.decided(item.review_id, "approve", reason="knows them")
+    assert "Kept: approve waits, since no worker has answered yet. It is applied as soon as one runs." in page.text
+    assert decisions(door, item) == [("approve", "person:dana", "page", "knows them", "pending")]
+    assert await dana.looks_again(page) is None
+    row = door.ledger.decisions_of(item.event_key)[0]
+    door.ledger.apply_decision(row.decision_id, quiescence=timedelta(0))
+    told = await dana.looks_again(page)
+    assert told is not None
+    assert "Your decision Applied: approve." in told.text
+    assert "Closed person:dana decided approve at 2026-03-02 09:00:00 UTC. Reason: knows them" in told.text
+    assert "Now the effect is: not written yet (approved)" in told.text
+    assert await dana.looks_again(told) is None
+
+
+async def test_the_same_click_again_changes_nothing_and_shows_the_same(door: Door, dana: Person) -> None:
+    item, _ = await a_question(door)
+    form = clicked(await dana.opens(item.review_id), "approve")
+    answers = [await dana.sends(item.review_id, form) for _ in range(3)]
+    assert len({answer.headers["location"] for answer in answers}) == 1
+    assert len(decisions(door, item)) == 1
+    row = door.ledger.decisions_of(item.event_key)[0]
+    door.ledger.apply_decision(row.decision_id, quiescence=timedelta(0))
+    again = await dana.follows(await dana.sends(item.review_id, form))
+    assert "Your decision Applied: approve." in again.text
+    assert len(decisions(door, item)) == 1
+
+
+async def test_each_form_each_decision_and_each_person_decides_for_itself(
+    door: Door, dana: Person, ada: Person
+) -> None:
+    item, _ = await a_question(door)
+    form = clicked(await dana.opens(item.review_id), "approve")
+    await dana.sends(item.review_id, form)
+    await dana.sends(item.review_id, form | {"decision": "abandon"})
+    copied = clicked(await ada.opens(item.review_id), "approve") | {"form": form["form"]}
+    await ada.sends(item.review_id, copied)
+    await dana.decided(item.review_id, "approve")
+    assert [one[:2] for one in sorted(decisions(door, item), key=str)] == [
+        ("abandon", "person:dana"),
+        ("approve", "person:ada"),
+        ("approve", "person:dana"),
+        ("approve", "person:dana"),
+    ]
+
+
+async def test_who_loses_a_race_is_told_who_decided_what(door: Door, dana: Person, ada: Person) -> None:
+    item, _ = await a_question(door)
+    late = await ada.opens(item.review_id)
+    await dana.decided(item.review_id, "abandon")
+    pending = await ada.looks_again(late)
+    assert pending is not None
+    assert "person:dana decided abandon at 2026-03-02 09:00:00 UTC, which waits to be applied." in pending.text
+    lost = await ada.follows(await ada.sends(item.review_id, clicked(late, "approve")))
+    row = next(row for row in door.ledger.decisions_of(item.event_key) if row.reviewer == "person:dana")
+    door.ledger.apply_decision(row.decision_id, quiescence=timedelta(0))
+    told = await ada.looks_again(lost)
+    assert told is not None
+    assert "Not applied: person:dana decided abandon at 2026-03-02 09:00:00 UTC." in told.text
+    assert sorted(one[-1] for one in decisions(door, item)) == [DecisionVerdict.APPLIED, DecisionVerdict.REPEATED]
+
+    after = await ada.sends(item.review_id, clicked(late, "abandon", form="0" * 32))
+    assert after.status_code == 409
+    shown = Read(after.text)
+    assert "Nothing was decided The question was closed before your decision came." in shown.text
+    assert "Closed person:dana decided abandon" in shown.text
+    assert shown.offered() == []
+    assert len(decisions(door, item)) == 2
+
+
+async def test_a_stale_page_shows_what_stands_beside_what_was_seen(door: Door, dana: Person) -> None:
+    await a_question(door)
+    item = edited(door, "201")
+    page = await dana.opens(item.review_id)
+    assert await dana.looks_again(page) is None
+    edited_again(door, item)
+    moved = await dana.looks_again(page)
+    assert moved is not None
+    assert "This question has moved on since it was shown. Show it as it is now" in moved.text
+    stale = await dana.follows(await dana.sends(item.review_id, clicked(page, "accept")))
+    # the ledger refuses it when the run asks; here nobody does
+    row = door.ledger.decisions_of(item.event_key)[0]
+    door.ledger.apply_decision(row.decision_id, quiescence=timedelta(0))
+    told = await dana.looks_again(stale)
+    assert told is not None
+    assert "Not applied: the question has moved on since it was shown to you." in told.text
+    assert "What you saw, and what stands now Field You saw Stands now owner dana mira" in told.text
+    assert (await dana.opens(item.review_id)).offered() == ["accept", "overwrite", "abandon"]
+
+
+async def test_a_decision_waits_while_an_earlier_request_can_still_arrive(door: Door, dana: Person) -> None:
+    await a_question(door)
+    item = unanswered(door, "201")
+    page = await dana.decided(item.review_id, "abandon", reason="not worth it")
+    until = "an earlier request can still change the record until 2026-03-02 09:00:15 UTC"
+    assert f"Kept, and not applied yet: {until}. The run applies abandon then." in page.text
+
+
+async def test_what_the_question_does_not_allow_is_told_with_what_it_allows(door: Door, dana: Person) -> None:
+    item, _ = await a_question(door)
+    page = await dana.decided(item.review_id, "retry")
+    row = door.ledger.decisions_of(item.event_key)[0]
+    door.ledger.apply_decision(row.decision_id, quiescence=timedelta(0))
+    told = await dana.looks_again(page)
+    assert told is not None
+    assert "the question does not allow retry as it stands; possible: approve, abandon." in told.text
+
+
+async def test_a_question_that_evidence_answered(door: Door, dana: Person) -> None:
+    item = unanswered(door)
+    page = await dana.opens(item.review_id)
+    row = door.ledger.mutation(item.subject)
+    assert row is not None
+    steps.observed(door.ledger, door.clock, row)
+    told = await dana.looks_again(page)
+    assert told is not None
+    assert "Evidence answered this question; nobody had to decide it." in told.text
+    assert "Now the effect is: written and read back" in told.text
+    whole = await dana.opens(item.review_id)
+    assert "This question is closed; nothing can be decided any more." in whole.text
+    assert not [one for one in whole.elements if "hx-get" in one[1]]
+
+
+async def test_what_came_of_a_decided_question_is_linked(door: Door, dana: Person) -> None:
+    item = edited(door)
+    steps.decide(door.ledger, item, Decision.OVERWRITE)
+    (derived,) = [row for row in door.ledger.mutations_of(item.event_key) if row.parent_key]
+    page = await dana.opens(item.review_id)
+    assert "Now the effect is: superseded" in page.text
+    assert "Now what the decision writes is: not written yet (approved)" in page.text
+    again = steps.divergent(door.ledger, door.clock, derived)
+    page = await dana.opens(item.review_id)
+    assert f"/review/{again.review_id}" in page.links
+    assert "A new question came of it" in page.text
+
+
+async def test_a_form_that_lacks_something_is_kept_as_it_was_filled_in(door: Door, dana: Person) -> None:
+    item = edited(door)
+    form = clicked(await dana.opens(item.review_id), "overwrite", reason="we agreed <b>this</b>")
+    del form["read_overwrite"]
+    answer = await dana.sends(item.review_id, form)
+    assert answer.status_code == 422
+    page = Read(answer.text)
+    assert "Read what overwrite writes, and say so in its box." in page.text
+    assert "we agreed <b>this</b>" in page.text
+    assert page.fields()["form"] == form["form"]
+    form["read_overwrite"] = "yes"
+    without = await dana.sends(item.review_id, form | {"reason": ""})
+    assert without.status_code == 422
+    assert "checked" in Read(without.text).all("input", name="read_overwrite")[0]
+    assert decisions(door, item) == []
+
+
+async def test_one_more_approval_is_shown_with_nothing_sent(door: Door, dana: Person) -> None:
+    item = approval(door)
+    page = await dana.opens(item.review_id)
+    assert page.offered() == ["approve", "abandon"]
+    assert "Attempt" not in page.text
