@@ -235,6 +235,25 @@ async def test_an_edit_that_our_write_replaced_unseen_is_kept_and_restored(house
     assert house.properties(record_id)["lifecyclestage"] == "marketingqualifiedlead"
 
 
+async def test_a_restore_is_refused_when_the_record_has_moved_on(house: House) -> None:
+    record_id = house.contact()
+    edit = {"fields": {"hubspot_owner_id": "503"}, "user": "9003", "moment": "before_write"}
+    house.control.fault("human_edit", match=record_id, args=edit)
+    await house.deliver(house.creation(record_id))
+    key = house.key_of(record_id)
+    _, item = await _asked(house, key)
+    house.control.person("9002", record_id, hubspot_owner_id="502")
+    await _decided(house, item, "restore")
+    await eventually(lambda: [m for m in house.mutations(key) if m.parent_key and m.status is Status.DIVERGENT])
+    parent, derived = house.mutations(key)
+    assert (parent.status, derived.reason) == (Status.SUPERSEDED, Reason.CHANGED_BEFORE_WRITE)
+    assert [(d.field, d.intended, d.observed, d.changed_by) for d in derived.differences] == [
+        ("owner", "503", "502", "person:9002")
+    ]
+    assert house.properties(record_id)["hubspot_owner_id"] == "502"
+    assert len(house.writes(record_id)) == 1
+
+
 def _stages(house: House, record_id: str) -> list[str]:
     """What our writes set the stage to, as the witness received them."""
     sent = [row["body"]["properties"] for row in house.writes(record_id)]
