@@ -34,6 +34,7 @@ with workflow.unsafe.imports_passed_through():
     from leadproof.domain.review import DecisionVerdict, ReviewItem, parse_decision
     from workflows import contract, failing, options, telling
     from workflows.finding import Told
+    from workflows.freeing import Freeing
 
 _FIRST_WAIT = timedelta(seconds=1)
 _LONGEST_PAUSE = timedelta(minutes=5)
@@ -61,8 +62,7 @@ class LeadWorkflow:
         self._answers: dict[str, Answered] = {}
         self._pending_until: datetime | None = None
         self._elsewhere = False
-        self._frees = 0
-        self._asked_after: dict[str, int] = {}
+        self._freeing = Freeing()
         self._waits: dict[str, timedelta] = {}
         self._asked_to_expire: dict[str, datetime] = {}
         self._told = Told()
@@ -121,7 +121,7 @@ class LeadWorkflow:
 
     @workflow.signal(name=contract.SIGNAL_RECORD_FREE, description=telling.NOT_FOR_PEOPLE)
     def record_free(self, *_: Any) -> None:
-        self._frees += 1
+        self._freeing.freed()
 
     @workflow.query(name=contract.QUERY_STATUS, description="Where this lead stands; nothing personal")
     def status(self) -> dict[str, Any]:
@@ -246,14 +246,10 @@ class LeadWorkflow:
             ready = all(self._observed(key) for key in view.depends_on)
             return workflow.now() if ready else None
         if step.kind is StepKind.WAITS:
-            return workflow.now() if self._is_free(view) else step.at
+            return workflow.now() if self._freeing.since(view.mutation_key) else step.at
         if step.kind is StepKind.DONE:
             return None
         return step.at or workflow.now()
-
-    def _is_free(self, view: MutationView) -> bool:
-        """Whether a record was freed since this mutation asked for its own."""
-        return self._frees > self._asked_after.get(view.mutation_key, 0)
 
     def _observed(self, key: str) -> bool:
         view = self._views.get(key)
@@ -277,7 +273,7 @@ class LeadWorkflow:
 
     async def _write(self, view: MutationView) -> Book:
         """One attempt. A lost worker, a time-out and a shutdown all mean the same: what happened is in the row."""
-        self._asks(view)
+        self._asks(view.mutation_key)
         number = view.attempts + 1
         command = WriteCommand(
             mutation_key=view.mutation_key, version=view.version, number=number, alone=len(self._views) == 1
@@ -299,12 +295,11 @@ class LeadWorkflow:
                 **options.LEDGER,
             )
 
-    def _asks(self, view: MutationView) -> None:
-        """Of two that wait, what frees the record of one must not be used up by the other."""
-        self._asked_after[view.mutation_key] = self._frees
-        others = [one.mutation_key for one in self._views.values() if one.step.kind is StepKind.WAITS]
-        if any(key != view.mutation_key for key in others) and not workflow.patched("freed-by-mutation"):
-            self._asked_after.update(dict.fromkeys(others, self._frees))
+    def _asks(self, mutation_key: str) -> None:
+        self._freeing.asks(mutation_key)
+        waiting = [view.mutation_key for view in self._views.values() if view.step.kind is StepKind.WAITS]
+        if set(waiting) - {mutation_key} and not workflow.patched("freed-by-mutation"):
+            self._freeing.asks(*waiting)  # as runs did that were begun before
 
     def _paced(self, before: MutationView, book: Book) -> Book:
         """Give a step that led nowhere a time: a record that is held is asked for again, a row that has not moved is
@@ -334,7 +329,7 @@ class LeadWorkflow:
             if waiting is None:
                 continue
             if waiting == workflow.info().workflow_id:  # a mutation of this lead is next in line
-                self._frees += 1
+                self._freeing.freed()
                 continue
             try:
                 await workflow.get_external_workflow_handle(waiting).signal(contract.SIGNAL_RECORD_FREE)
@@ -343,8 +338,8 @@ class LeadWorkflow:
 
     def _woken(self) -> bool:
         """Whether a record was freed that a mutation waits for; a signal that nobody waits for wakes nobody."""
-        waits = (view.step.kind is StepKind.WAITS and self._is_free(view) for view in self._views.values())
-        return self._question is None and any(waits)
+        waits = (view.mutation_key for view in self._views.values() if view.step.kind is StepKind.WAITS)
+        return self._question is None and any(self._freeing.since(key) for key in waits)
 
     async def _wait(self) -> None:
         """Until something was sent, the record that a mutation waits for was freed, or the next step is due."""

@@ -8,10 +8,11 @@ from typing import Any
 from sqlalchemy import Column, Select, and_, bindparam, distinct, func, or_, select
 
 from leadproof.domain.events import Lead, LeadEvent
+from leadproof.domain.keys import derived_key
 from leadproof.domain.mutation import AnswerClass, Attempt, Mutation, Status
 from leadproof.domain.plan import ActionKind, RecordedPlan
 from leadproof.domain.references import references_in, resolved
-from leadproof.domain.review import DecisionRow, ReviewItem
+from leadproof.domain.review import Decision, DecisionRow, ReviewItem
 from leadproof.domain.steps import Receipts
 from leadproof.ledger import rows
 from leadproof.ledger.plans import find_plan
@@ -196,14 +197,29 @@ def _waiting(tx: Transaction, mutation_key: str) -> tuple[Mutation, ...]:
 
 def _explains(tx: Transaction, mutation: Mutation, marker: str) -> dict[str, Any] | None:
     other = rows.find_mutation(tx, marker)
-    if other is None or other.mutation_key == mutation.mutation_key or other.status is not Status.OBSERVED:
+    if other is None or other.mutation_key == mutation.mutation_key or not _made(other, mutation):
         return None
     if not _one_record(other, mutation) or not _earlier(tx, other, mutation):
         return None
     fields = (other.observed_state or {}).get("fields")
     if fields is None or other.intended_state is None:
         return None
-    return {name: fields[name] for name in other.intended_state.fields if name in fields}
+    differs = {difference.field for difference in other.differences} if other.status is not Status.OBSERVED else set()
+    return {name: fields[name] for name in other.intended_state.fields if name in fields and name not in differs}
+
+
+def _made(other: Mutation, mutation: Mutation) -> bool:
+    """Whether what stands there was made by another mutation of ours, and for us.
+
+    It was observed; or it landed, and a person has answered for what differs. What a `restore` put back is somebody's
+    value, which whoever has not seen it must not replace.
+    """
+    if other.parent_key is not None and other.mutation_key == derived_key(other.parent_key, Decision.RESTORE.value):
+        return False
+    if other.status is Status.OBSERVED:
+        return True
+    answered = other.status in {Status.SUPERSEDED, Status.ABANDONED} and other.mutation_key != mutation.parent_key
+    return answered and (other.observed_state or {}).get("ours") is True
 
 
 def _one_record(one: Mutation, other: Mutation) -> bool:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Any
 
+import pytest
+
 from leadproof.domain.events import Lead, LeadEvent
-from leadproof.domain.mutation import Mutation, Status
+from leadproof.domain.mutation import Difference, Mutation, Reason, Status
 from leadproof.domain.plan import ActionKind
 from leadproof.domain.references import reference
 from leadproof.domain.review import Decision
@@ -149,6 +151,31 @@ class TestExplains:
         heir = decide(ledger, divergent(ledger, clock, parent), Decision.OVERWRITE).derived
         assert heir is not None
         assert ledger.explains(heir, parent.mutation_key) is None
+
+    @pytest.mark.parametrize("kind", [Decision.ACCEPT, Decision.ABANDON])
+    def test_one_that_landed_and_was_answered_for_but_not_in_what_differs(
+        self, ledger: OwnedLedger, clock: HandClock, kind: Decision
+    ) -> None:
+        older = of(ledger, 1, fields={"lead_status": "qualified", "stage": "lead"})
+        fields = {"lead_status": "open", "stage": "lead"}
+        asked = divergent(ledger, clock, older, fields=fields, marker=older.mutation_key, ours=True)
+        newer = of(ledger, 2)
+        assert ledger.explains(newer, older.mutation_key) is None  # nobody has answered for it yet
+        decide(ledger, asked, kind)
+        assert ledger.explains(newer, older.mutation_key) == {"stage": "lead"}
+
+    def test_one_that_never_landed_explains_nothing(self, ledger: OwnedLedger, clock: HandClock) -> None:
+        older = of(ledger, 1)
+        decide(ledger, divergent(ledger, clock, older), Decision.ACCEPT)
+        assert ledger.explains(of(ledger, 2), older.mutation_key) is None
+
+    def test_what_a_restore_put_back_is_somebodys_value(self, ledger: OwnedLedger, clock: HandClock) -> None:
+        lost = Difference(field="lead_status", intended="qualified", observed="qualified", lost="open")
+        asked = divergent(ledger, clock, of(ledger, 1), Reason.OVERWROTE_UNSEEN_EDIT, (lost,), ours=True)
+        heir = decide(ledger, asked, Decision.RESTORE).derived
+        assert heir is not None
+        done(ledger, clock, heir)
+        assert ledger.explains(of(ledger, 2), heir.mutation_key) is None
 
     def test_of_what_it_set_what_was_observed_counts_and_not_what_was_intended(
         self, ledger: OwnedLedger, clock: HandClock
