@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -148,6 +148,7 @@ class Target:
         sights: how the next look-ups are bent; then it shows what stands there.
         always: bends every look-up that no sight is left for.
         on_send: called when a request has left, before anything becomes of it.
+        lag: so far behind are the reads.
     """
 
     clock: HandClock
@@ -164,6 +165,8 @@ class Target:
     sent: list[Sent] = field(default_factory=list)
     effects: list[Effect] = field(default_factory=list)
     calls: list[str] = field(default_factory=list)
+    lag: timedelta = timedelta(0)
+    past: list[tuple[datetime, dict[str, Record]]] = field(default_factory=list)
 
     system = "hubspot"
     identity = "app:42"
@@ -205,6 +208,7 @@ class Target:
         """A record that somebody made."""
         given = dict.fromkeys(FIELDS) | fields
         self.records[record_id] = Record(record_id, given, external_id)
+        self.past.append((datetime.min.replace(tzinfo=UTC), dict(self.records)))
         return self.records[record_id]
 
     def edit(self, by: str = "person:9", record_id: str = "601", **fields: Any) -> None:
@@ -253,11 +257,13 @@ class Target:
         self.records[record_id] = record._replace(
             fields={**record.fields, **fields}, marker=marker or record.marker, history=history
         )
+        self.past.append((at, dict(self.records)))
 
     def _shown(self, ids: Sequence[str], fields: Sequence[str], history: bool) -> LookUp:
         self.settle()
         gone = tuple(one for one in ids if one in self.removed)
-        live = [self.records[one] for one in ids if one in self.records and one not in self.removed]
+        seen = self._as_seen()
+        live = [seen[one] for one in ids if one in seen and one not in self.removed]
         if len(live) > 1:
             return LookUp(presence=Presence.SEVERAL, record_ids=tuple(one.record_id for one in live))
         if not live:
@@ -271,6 +277,13 @@ class Target:
             history=dict(record.history) if history and self.keeps else {},
         )
         return LookUp(presence=Presence.ONE, record=shown, record_ids=(record.record_id,))
+
+    def _as_seen(self) -> dict[str, Record]:
+        """The records as a read shows them by now."""
+        if not self.lag:
+            return self.records
+        until = self.clock.now() - self.lag
+        return next(records for at, records in reversed(self.past) if at <= until)
 
     def _seen(self, found: LookUp) -> LookUp:
         if self.sights:

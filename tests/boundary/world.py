@@ -9,14 +9,14 @@ from typing import Any, cast
 from leadproof.boundary import Looked, Ports, Result, Rules, Submission, look, submit
 from leadproof.domain.events import LeadEvent
 from leadproof.domain.field_catalog import specs_for
-from leadproof.domain.mutation import AnswerClass, Attempt, Mutation, Status
+from leadproof.domain.mutation import AnswerClass, Attempt, Mutation, Reason, Status
 from leadproof.domain.plan import ActionKind
 from leadproof.domain.policy import Policy
 from leadproof.domain.policy_text import parse_policy
 from leadproof.domain.progress import Step, StepKind, step_of
 from leadproof.domain.reconciliation import Next
 from leadproof.domain.review import ReviewState
-from leadproof.domain.steps import Receipts
+from leadproof.domain.steps import Question, Receipts
 from tests.boundary.target import Effect, Record, Stop, Stopping, Stops, Target
 from tests.domain.samples import changed
 from tests.support.ledgers import START, HandClock, OwnedLedger, a_lead_event, a_mutation, planned, sqlite_ledger
@@ -182,6 +182,8 @@ class World:
         """One step, and the one that follows where its result knows better than the row."""
         if kind is StepKind.WRITE:
             done = self.submit()
+            if done.result is Result.WAITS:
+                return Step(kind=StepKind.WAITS)
             if done.result in {Result.AGAIN, Result.PARKED}:
                 return Step(kind=StepKind.WRITE, at=done.at)
             return Step(kind=StepKind.LOOK, at=done.at) if done.result is Result.LOOK_FIRST else None
@@ -191,6 +193,11 @@ class World:
         if looked.mutation.status in {Status.SUBMITTED, Status.UNCERTAIN} and looked.at is not None:
             return Step(kind=StepKind.LOOK, at=looked.at)
         return None
+
+    def ask(self, key: str) -> None:
+        """Put to a person what the row of a mutation says that it waits for."""
+        due = self.clock.now() + timedelta(hours=1)
+        self.ledger.open_review(key, Question(reason=Reason.NEEDS_APPROVAL, queue="default", due_at=due))
 
     def stopped(self, at: int | str, *, most: int | None = None) -> str | None:
         """Run until a point, by its number or name, and stop there; its name, `None` where the run ended before it."""
