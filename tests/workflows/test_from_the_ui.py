@@ -183,3 +183,20 @@ async def test_a_run_that_was_reset_after_another_was_elected_leaves_the_lead_to
     await _decided(house, item, "approve")
     await house.outcome(key, Outcome.DONE)
     assert len(house.writes(record_id)) == 1
+
+
+async def test_a_run_that_was_cancelled_while_its_request_was_on_its_way_is_resumed(house: House) -> None:
+    record_id = house.contact()
+    house.control.fault("delay", match=record_id, args={"seconds": 0.8})
+    await house.deliver(house.creation(record_id))
+    key = house.key_of(record_id)
+    await eventually(lambda: house.writes(record_id))
+    await house.handle(key).cancel()
+
+    async def resumed() -> bool:
+        await _sweep(house)
+        return await _is_there(house, f"lead:{key}:r1")
+
+    await eventually_answered(resumed, within=20)
+    await house.outcome(key, Outcome.DONE)
+    assert len(house.writes(record_id)) == 1
