@@ -193,7 +193,7 @@ def _question(
         *(f"- `{decision}`: {_DOES[decision]}" for decision in choices),
         "",
         "```json",
-        json.dumps(example, indent=1),
+        json.dumps(example, indent=2),  # as the dialog lays it out itself, or its button moves away from under a click
         "```",
     ]
 

@@ -153,7 +153,7 @@ class House:
 
     async def _post(self, body: bytes) -> httpx.Response:
         stamp = str(int(time.time() * 1000))
-        uri = f"{PUBLIC}/webhooks/hubspot"
+        uri = f"{self.settings.public_url}/webhooks/hubspot"
         text = b"POST" + uri.encode() + body + stamp.encode()
         signature = base64.b64encode(hmac.new(SECRET.encode(), text, hashlib.sha256).digest()).decode()
         headers = {
