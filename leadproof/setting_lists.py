@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, SecretStr
@@ -40,6 +40,11 @@ class Reviewer(BaseModel):
 
     def __str__(self) -> str:
         return ":".join(filter(None, (self.name, self.role, "+".join(sorted(self.queues or ())))))
+
+
+def unknown_queues(people: Iterable[Reviewer], policy: Container[str]) -> list[str]:
+    """The queues of people that the policy does not have."""
+    return sorted({queue for person in people for queue in person.queues or () if queue not in policy})
 
 
 def _secrets(text: str) -> tuple[SecretStr, ...]:

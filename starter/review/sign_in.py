@@ -13,7 +13,7 @@ from fastapi.responses import RedirectResponse, Response
 from leadproof.domain.errors import ConfigurationRefused
 from leadproof.domain.policy import Policy
 from leadproof.ports import Clock, Ledger
-from leadproof.setting_lists import ApiToken, Reviewer
+from leadproof.setting_lists import ApiToken, Reviewer, unknown_queues
 from leadproof.settings import Settings
 from starter.auth import Tokens
 from starter.problems import Problem
@@ -172,7 +172,7 @@ def _role(token: ApiToken) -> Role | None:
 
 
 def _check_queues(people: Sequence[Reviewer], policy: Policy) -> None:
-    unknown = sorted({queue for person in people for queue in person.queues or ()} - policy.queues.keys())
+    unknown = unknown_queues(people, policy.queues)
     if unknown:
         raise ConfigurationRefused(
             f"LEADPROOF_REVIEWERS names queues that the policy does not have: {', '.join(unknown)}; it has "

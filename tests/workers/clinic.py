@@ -23,6 +23,7 @@ SOUND: Mapping[str, str] = {
     "public_url": "https://leads.example.com",
     "api_tokens": "all:events+read+decide:token-of-the-tests",
     "decision_key": "a-decision-key-of-the-tests",
+    "review_key": "a-review-key-of-the-tests",
     "hubspot_token": "token-of-the-tests",
     "hubspot_portal_id": "62515",
     "hubspot_app_id": "54321",

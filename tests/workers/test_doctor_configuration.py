@@ -13,6 +13,8 @@ from workers.doctor import configuration, ledger
 from workers.doctor.examination import examine
 from workers.doctor.report import Report, State
 
+PROXY = {"review_proxy_header": "X-Forwarded-User", "review_proxy_addresses": "127.0.0.1"}
+
 
 def examined(clinic: Clinic, **other: str | None) -> Report:
     report = Report()
@@ -87,6 +89,26 @@ def test_api_tokens(clinic: Clinic, tokens: str | None, says: str) -> None:
     assert state is State.WARN
     assert says in text
     assert "LEADPROOF_API_TOKENS" in text
+
+
+@pytest.mark.parametrize(
+    ("given", "state", "says"),
+    [
+        ({"review_key": None}, State.WARN, "nobody can sign in to the review page"),
+        ({"reviewers": "dana:reviewer"}, State.WARN, "no proxy says who they are"),
+        ({"reviewers": None, **PROXY}, State.WARN, "lets none of them in"),
+        ({"reviewers": "dana:reviewer:west+default", **PROXY}, State.WRONG, "does not have (west)"),
+        ({"reviewers": "dana:reviewer:default,ada:admin", **PROXY}, State.OK, "for 2 whom the proxy names"),
+        ({}, State.OK, "for whoever opens a one-time link"),
+    ],
+    ids=str,
+)
+def test_who_can_sign_in_to_the_review_page(
+    clinic: Clinic, given: dict[str, str | None], state: State, says: str
+) -> None:
+    finding = found(examined(clinic, **given), "review-page")
+    assert finding.state is state
+    assert says in finding.says
 
 
 def test_without_a_webhook_secret_no_delivery_is_taken(clinic: Clinic) -> None:

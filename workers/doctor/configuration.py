@@ -9,6 +9,7 @@ from leadproof.domain.environment import SHADOW
 from leadproof.domain.errors import PolicyRefused
 from leadproof.domain.policy import Policy
 from leadproof.domain.policy_text import doubts
+from leadproof.setting_lists import unknown_queues
 from leadproof.settings import Settings, check_mode
 from workers.compose import read_policy
 from workers.doctor.report import Report
@@ -20,11 +21,12 @@ MODE = "mode"
 POLICY = "policy"
 DECISION_KEY = "decision-key"
 API_TOKENS = "api-tokens"
+REVIEW_PAGE = "review-page"
 SECRET = "hubspot.webhook-secret"  # noqa: S105  a name
 PATH_SECRET = "salesforce.path-secret"  # noqa: S105  a name
 PUBLIC_URL = "public-url"
 
-_CHECKS = (MODE, POLICY, DECISION_KEY, API_TOKENS, SECRET, PUBLIC_URL)
+_CHECKS = (MODE, POLICY, DECISION_KEY, API_TOKENS, REVIEW_PAGE, SECRET, PUBLIC_URL)
 
 
 def without_settings(report: Report) -> None:
@@ -37,6 +39,7 @@ def examine(settings: Settings, report: Report) -> Policy | None:
     policy = _policy(settings, report)
     _decision_key(settings, policy, report)
     _api_tokens(settings, report)
+    _review_page(settings, policy, report)
     _webhooks(settings, policy, report)
     return policy
 
@@ -85,6 +88,27 @@ def _api_tokens(settings: Settings, report: Report) -> None:
         report.warn(API_TOKENS, f"none has the right {' or '.join(lacking)}", do)
     else:
         report.ok(API_TOKENS, f"{len(settings.api_tokens)} set")
+
+
+def _review_page(settings: Settings, policy: Policy | None, report: Report) -> None:
+    unknown = unknown_queues(settings.reviewers, policy.queues) if policy is not None else []
+    if unknown:
+        says = (
+            f"LEADPROOF_REVIEWERS names queues that the policy does not have ({', '.join(unknown)}): no starter starts"
+        )
+        report.wrong(REVIEW_PAGE, says, "name the policy's queues in LEADPROOF_REVIEWERS")
+    elif settings.review_key is None:
+        do = "set LEADPROOF_REVIEW_KEY to what `openssl rand -hex 32` prints"
+        report.warn(REVIEW_PAGE, "LEADPROOF_REVIEW_KEY is not set, so that nobody can sign in to the review page", do)
+    elif settings.reviewers and settings.review_proxy_header is None:
+        do = "set LEADPROOF_REVIEW_PROXY_HEADER and LEADPROOF_REVIEW_PROXY_ADDRESSES, as docs/review.md says"
+        report.warn(REVIEW_PAGE, "LEADPROOF_REVIEWERS names people, and no proxy says who they are", do)
+    elif settings.review_proxy_header is not None and not settings.reviewers:
+        do = "name them in LEADPROOF_REVIEWERS, as in `dana@example.com:reviewer`"
+        report.warn(REVIEW_PAGE, "a proxy says who people are, and LEADPROOF_REVIEWERS lets none of them in", do)
+    else:
+        people = f", and for {len(settings.reviewers)} whom the proxy names" if settings.reviewers else ""
+        report.ok(REVIEW_PAGE, f"for whoever opens a one-time link{people}")
 
 
 def _webhooks(settings: Settings, policy: Policy | None, report: Report) -> None:
