@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+from http import HTTPStatus
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -12,7 +14,8 @@ if TYPE_CHECKING:
 app = typer.Typer(help="The review queue.", no_args_is_help=True)
 
 _FIRST = (
-    *("review_id", "queue", "reason", "why", "state", "due_at", "source_system", "source_record_id"),
+    *("review_id", "queue", "reason", "why", "state", "opened_at", "due_at", "expires_at"),
+    *("source_system", "source_record_id"),
     *("event_key", "mutation_key", "round", "version"),
 )
 
@@ -29,6 +32,7 @@ def list_(
     as_json: JsonOption = False,
 ) -> None:
     """List questions for people."""
+    from console.review_words import age, due
     from console.starter_api import StarterApi
     from console.tables import say_json, say_table
     from leadproof.settings import load
@@ -37,8 +41,10 @@ def list_(
     if as_json:
         say_json(answer)
         return
-    columns = ("review_id", "queue", "reason", "source_record_id", "why", "state", "due_at")
-    say_table(columns, [[item[column] for column in columns] for item in answer["items"]])
+    columns = ("review_id", "queue", "reason", "source_record_id", "why", "state")
+    now = datetime.now(UTC)
+    rows = [[*(item[column] for column in columns), age(item, now), due(item, now)] for item in answer["items"]]
+    say_table((*columns, "age", "due"), rows)
 
 
 @app.command("open")
@@ -73,7 +79,16 @@ def show(review_id: ReviewId, as_json: JsonOption = False) -> None:
         say_json(answer)
         return
     mutation, plan, owners = answer["mutation"], answer["plan"], answer["owners"]
-    say_facts({name: answer[name] for name in _FIRST} | {"possible": possible(answer["allowed"]).partition(": ")[2]})
+    facts = {name: answer.get(name) for name in _FIRST}
+    say_facts(facts | {"possible": possible(answer["allowed"]).partition(": ")[2]})
+    if answer.get("does"):
+        say()
+        say_table(("decision", "what it does"), list(answer["does"].items()), title="Decisions that are possible")
+    if answer.get("waiting"):
+        say()
+        columns = ("mutation_key", "event_key", "source_record_id", "action_kind")
+        title = "These wait for the same record"
+        say_table(columns, [[one[column] for column in columns] for one in answer["waiting"]], title=title)
     if plan is not None:
         by = " ".join(filter(None, (plan["planner"]["kind"], plan["planner"]["model"])))
         say()
@@ -166,33 +181,72 @@ def _named(field: str, value: Any, owners: dict[str, str]) -> Any:
 
 @app.command()
 def decide(
-    review_id: ReviewId,
-    decision: Annotated[str, typer.Argument(help="approve, retry, accept, overwrite, restore, abandon or plan_again")],
+    words: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="[REVIEW_ID] DECISION",
+            help="the question, of an open one its first digits, which --all-of names instead; then approve, retry, "
+            "accept, overwrite, restore, abandon or plan_again",
+        ),
+    ],
+    *,
     reason: Annotated[str, typer.Option(help="why, for those who read it later")] = "",
+    all_of: Annotated[
+        str | None, typer.Option("--all-of", help="all open questions of this reason, such as target_refuses_us")
+    ] = None,
+    queue: Annotated[str | None, typer.Option(help="with --all-of: only this queue")] = None,
+    target: Annotated[str | None, typer.Option(help="with --all-of: only this target system")] = None,
+    behind: Annotated[
+        bool, typer.Option("--behind", help="accept or abandon it, and give up all that waits behind it")
+    ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Decide a question, on the state as it is shown now."""
+    """Decide a question on the state as it is shown now, or many at once."""
+    from console.review_words import one_is_told
     from console.starter_api import StarterApi
-    from console.tables import say, say_json
+    from console.tables import say_json
     from leadproof.settings import load
 
+    named, decision = _named_words(words, many=all_of is not None)
+    if all_of is None and (queue or target):
+        raise typer.BadParameter("goes with --all-of only", param_hint="--queue" if queue else "--target")
+    if all_of is not None and behind:
+        raise typer.BadParameter("is about one question", param_hint="--behind")
     api = StarterApi(load())
-    review_id = _whole(review_id, api)
+    if all_of is not None:
+        chosen = {"reason": all_of, "queue": queue, "target_system": target}
+        _decide_many(api, {"decision": decision, "reason": reason, "all_of": chosen}, as_json)
+        return
+    review_id = _whole(named, api)
     item = api.get(f"/v1/reviews/{review_id}")
-    status, answer = api.decide(
-        f"/v1/reviews/{review_id}/decisions",
-        {
-            "version": item["version"],
-            "decision": decision,
-            "reason": reason,
-            "shown_digest": item.get("shown_digest"),
-        },
-    )
+    seen = {"version": item["version"], "shown_digest": item.get("shown_digest")}
+    if behind:
+        front = {"review_id": review_id, **seen}
+        _decide_many(api, {"decision": decision, "reason": reason, "behind": front}, as_json)
+        return
+    status, answer = api.decide(f"/v1/reviews/{review_id}/decisions", {**seen, "decision": decision, "reason": reason})
     if as_json:
         say_json(answer)
-    elif status == 202:
-        until = f"; it can be applied from {answer['until']}" if answer.get("until") else ""
-        say(f"The decision is kept, and not applied yet{until}. The same command asks again.")
     else:
-        follows = f"; {answer['why']}" if answer.get("why") else ""
-        say(f"The decision {decision} is applied{follows}.")
+        one_is_told(decision, kept=status == HTTPStatus.ACCEPTED, answer=answer)
+
+
+def _named_words(words: list[str], *, many: bool) -> tuple[str, str]:
+    """The question and the decision of a command line; with many of a reason, there is no question to name."""
+    if len(words) != (1 if many else 2):
+        wanted = "with --all-of only the decision" if many else "the question, then the decision"
+        raise typer.BadParameter(f"say {wanted}", param_hint="[REVIEW_ID] DECISION")
+    return ("", words[0]) if many else (words[0], words[1])
+
+
+def _decide_many(api: StarterApi, body: dict[str, Any], as_json: bool) -> None:
+    from console.review_words import many_are_told
+    from console.tables import say_json
+
+    answer = api.decide_many(body)
+    if as_json:
+        say_json(answer)
+    else:
+        many_are_told(answer)
+    if answer["refused"]:
+        raise typer.Exit(1)

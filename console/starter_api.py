@@ -14,6 +14,9 @@ from leadproof.settings import Settings
 _SECONDS = 15.0
 """Longer than the five seconds in which the starter waits for a worker's answer to a decision."""
 
+_SECONDS_FOR_MANY = 60.0
+"""Longer than the half a minute for which the starter answers a request with many decisions at most."""
+
 
 class StarterApi:
     """Calls to one starter, with a token of the settings that has the right which a call needs."""
@@ -37,6 +40,14 @@ class StarterApi:
             NotFound, CommandRefused, ConfigurationRefused: what the starter's answer means.
         """
         return self._call("POST", path, "decide", json=body if body is not None else {})
+
+    def decide_many(self, body: dict[str, Any]) -> Any:
+        """Decide many questions by one request.
+
+        Raises:
+            NotFound, CommandRefused, ConfigurationRefused: what the starter's answer means.
+        """
+        return self._call("POST", "/v1/reviews/decisions", "decide", json=body, timeout=_SECONDS_FOR_MANY)[1]
 
     def deliver(self, path: str, body: bytes, headers: dict[str, str]) -> tuple[int, Any]:
         """Post a delivery as a source would; status and answer, whatever they are."""

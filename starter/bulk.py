@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
@@ -146,7 +147,7 @@ class Bulk:
         )
         recorded = iter(rows)
         parties = [[_Party(choice, next(recorded)) for choice in stage] for stage in stages]
-        await _Round(self._decisions, self._ledger).hold(parties)
+        await _Round(self._decisions).hold(parties)
         answers = [party.answer() for stage in parties for party in stage]
         for answer in answers:
             self._metrics.decision(answer.verdict.value)
@@ -168,12 +169,10 @@ class _Party:
         self.decision = choice.decision.model_copy(update={"decision_id": recorded.decision_id})
         self.recorded = recorded
         self.decided: Decided | None = None
-
-    @property
-    def is_another(self) -> bool:
-        """Whether the id stands for another decision than this one."""
-        kept = (self.recorded.review_id, self.recorded.review_version, self.recorded.decision)
-        return kept != (self.decision.review_id, self.decision.version, self.decision.decision.value)
+        kept = (recorded.review_id, recorded.review_version, recorded.decision)
+        if kept != (self.decision.review_id, self.decision.version, self.decision.decision.value):
+            why = "its decision_id stands for another decision"
+            self.decided = Decided(recorded.decision_id, DecisionVerdict.IMPOSSIBLE, why)
 
     @property
     def heard(self) -> bool:
@@ -198,9 +197,8 @@ class _Party:
 class _Round:
     """Takes the decisions of one request to their runs, some at a time, for as long as workers answer."""
 
-    def __init__(self, deciding: Decisions, ledger: Ledger) -> None:
+    def __init__(self, deciding: Decisions) -> None:
         self._decisions = deciding
-        self._ledger = ledger
         self._limit = asyncio.Semaphore(_AT_ONCE)
         self._ends = time.monotonic() + MOST_SECONDS
         self._answers = True
@@ -210,11 +208,13 @@ class _Round:
         for stage in stages:
             if self._answers:
                 await self._have_applied(stage)
-            left = [party for party in stage if party.decided is None]
-            await asyncio.gather(*(self._leave(party) for party in left))
+            pending = [party for party in stage if party.recorded.verdict is DecisionVerdict.PENDING]
+            left = [party for party in pending if party.decided is None]
+            with contextlib.suppress(LedgerUnavailable):  # they are kept; the same request again leaves them anew
+                await self._decisions.leave([(party.item, party.decision) for party in left])
 
     async def _have_applied(self, stage: Sequence[_Party]) -> None:
-        running = {asyncio.create_task(self._apply(party)): party for party in stage}
+        running = {asyncio.create_task(self._apply(party)): party for party in stage if party.decided is None}
         waiting = set(running)
         heard_at = time.monotonic()
         try:
@@ -235,22 +235,8 @@ class _Round:
                 raise one
 
     async def _apply(self, party: _Party) -> None:
-        if party.is_another:
-            why = "its decision_id stands for another decision"
-            party.decided = Decided(party.decision.decision_id, DecisionVerdict.IMPOSSIBLE, why)
-            return
         async with self._limit:
             try:
                 party.decided = await self._decisions.applied(party.item, party.decision, party.recorded)
             except (LedgerUnavailable, NotFound) as error:  # it is kept; the same request again asks what became of it
                 party.decided = Decided(party.decision.decision_id, party.recorded.verdict, str(error))
-
-    async def _leave(self, party: _Party) -> None:
-        async with self._limit:
-            try:
-                await self._decisions.leave(party.item, party.decision)
-                standing = await off_loop(lambda: self._ledger.decision(party.decision.decision_id))
-            except (LedgerUnavailable, NotFound):
-                return
-        verdict = standing.verdict if standing is not None else party.recorded.verdict
-        party.decided = Decided(party.decision.decision_id, verdict, decisions.WHY.get(verdict))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
@@ -29,6 +30,7 @@ ANSWER_SECONDS: Final = 5.0
 
 _LOOK_SECONDS: Final = 0.1
 _LEAVE_SECONDS: Final = 2.0
+_LEFT_AT_ONCE: Final = 32
 WHY: Final = {
     DecisionVerdict.STALE: "the question has moved on since it was shown",
     DecisionVerdict.REPEATED: "the question was answered before",
@@ -117,14 +119,22 @@ class Decisions:
             await self._leave(lead, decision)
         return _decided(row, answered)
 
-    async def leave(self, item: ReviewItem, decision: ReviewDecision) -> None:
-        """Leave a recorded decision to its run, and do not wait for what becomes of it.
+    async def leave(self, left: Sequence[tuple[ReviewItem, ReviewDecision]]) -> None:
+        """Leave recorded decisions to their runs, and do not wait for what becomes of them.
 
         Raises:
-            NotFound: no lead stands behind the question.
             LedgerUnavailable: no answer in time.
         """
-        await self._leave(await self._lead(item.event_key), decision)
+        named = {item.event_key for item, _ in left}
+        leads = await off_loop(lambda: {key: self._ledger.lead(key) for key in named}, patience_seconds=ANSWER_SECONDS)
+        limit = asyncio.Semaphore(_LEFT_AT_ONCE)
+
+        async def one(lead: Lead, decision: ReviewDecision) -> None:
+            async with limit:
+                await self._leave(lead, decision)
+
+        found = [(lead, decision) for item, decision in left if (lead := leads[item.event_key]) is not None]
+        await asyncio.gather(*(one(lead, decision) for lead, decision in found))
 
     async def _lead(self, event_key: str) -> Lead:
         lead = await off_loop(lambda: self._ledger.lead(event_key))

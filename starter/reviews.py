@@ -16,7 +16,7 @@ from starter import problems
 from starter.api import Limit, Text, check_key
 from starter.auth import Tokens
 from starter.bodies import check_json, raw_body
-from starter.cases import Case, Cases
+from starter.cases import Cases
 from starter.decisions import WHY, Decided, Decisions
 from starter.metrics import Metrics
 from starter.off_loop import off_loop
@@ -77,7 +77,7 @@ class Reviews:
     async def item(self, review_id: str) -> JSONResponse:
         """One question with the receipts that it is about."""
         check_key(review_id)
-        return JSONResponse(_shown(await off_loop(lambda: self._cases.case(review_id))))
+        return JSONResponse(await off_loop(lambda: self._shown(review_id)))
 
     async def decide(self, request: Request, review_id: str, token: ApiToken) -> JSONResponse:
         """Keep a decision, have it applied, and say what became of it."""
@@ -90,21 +90,24 @@ class Reviews:
             raise problems.malformed(await off_loop(lambda: self._cases.with_possible(why, review_id))) from None
         decided = await self._decisions.decide(decision, reviewer=f"api:{token.name}")
         self._metrics.decision(decided.verdict.value)
-        return _answer(decided, _shown(await off_loop(lambda: self._cases.case(review_id))))
+        return _answer(decided, await off_loop(lambda: self._shown(review_id)))
 
-
-def _shown(case: Case) -> dict[str, Any]:
-    """A question as the API answers it."""
-    return {
-        **item_answer(case.item, case.about),
-        "allowed": list(case.allowed),
-        "lead": row(case.lead) if case.lead is not None else None,
-        "plan": plan_answer(case.plan) if case.plan is not None else None,
-        "owners": case.owners,
-        "mutation": mutation_answer(case.receipts) if case.receipts is not None else None,
-        "decisions": [row(decision) for decision in case.decisions],
-        "shown_digest": case.digest,
-    }
+    def _shown(self, review_id: str) -> dict[str, Any]:
+        """A question as the API answers it."""
+        case = self._cases.case(review_id)
+        behind = self._cases.behind(case)
+        return {
+            **item_answer(case.item, case.about),
+            "allowed": list(case.allowed),
+            "does": self._cases.effects(case, behind),
+            "waiting": [row(mutation) for mutation in behind.waiting],
+            "lead": row(case.lead) if case.lead is not None else None,
+            "plan": plan_answer(case.plan) if case.plan is not None else None,
+            "owners": case.owners,
+            "mutation": mutation_answer(case.receipts) if case.receipts is not None else None,
+            "decisions": [row(decision) for decision in case.decisions],
+            "shown_digest": case.digest,
+        }
 
 
 def _decision(body: bytes, review_id: str) -> ReviewDecision:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -9,6 +11,7 @@ from typer.testing import CliRunner, Result
 
 from console.cli import app
 from console.leaving import CommandRefused
+from console.review_words import age, due
 from tests.console.test_starter_api import TOKENS, Starter, url
 
 __all__ = ["url"]
@@ -30,7 +33,7 @@ def asked(url: str, *arguments: str) -> Result:
     return CliRunner().invoke(app, ["review", *arguments], env=env)
 
 
-def shown(url: str, **changes: Any) -> str:
+def shown(url: str, *, more: dict[str, Any] | None = None, **changes: Any) -> str:
     """What `review show` prints of a question about a lead that was to be made."""
     names = ("review_id", "queue", "reason", "why", "state", "due_at", "source_system", "source_record_id")
     facts = dict.fromkeys((*names, "event_key", "mutation_key", "round", "version"), "-")
@@ -53,7 +56,7 @@ def shown(url: str, **changes: Any) -> str:
         "differences": [],
     } | changes
     about = {"allowed": ["approve"], "plan": None, "owners": {"502": "kofi"}, "decisions": [DECISION]}
-    Starter.answer = (200, facts | about | {"mutation": mutation})
+    Starter.answer = (200, facts | about | {"mutation": mutation} | (more or {}))
     ended = asked(url, "show", REVIEW)
     assert ended.exit_code == 0, ended.exception
     return ended.output
@@ -104,3 +107,91 @@ def test_what_follows_from_a_decision_is_told_with_it(url: str) -> None:
     assert f"The decision approve is applied; {why}." in asked(url, "decide", REVIEW, "approve").output
     Starter.answer = (200, {"version": 1, "shown_digest": "d", "verdict": "applied", "why": None})
     assert "The decision approve is applied.\n" in asked(url, "decide", REVIEW, "approve").output
+
+
+NOW = datetime(2026, 12, 1, 12, tzinfo=UTC)
+
+
+def an_item(**changes: Any) -> dict[str, Any]:
+    times = {"opened_at": "2026-12-01T09:00:00Z", "due_at": "2026-12-01T13:30:00Z", "expires_at": None}
+    facts = dict.fromkeys(("queue", "reason", "source_record_id", "why"), "-")
+    return {"review_id": REVIEW, **facts, **times, "state": "open", "closed_at": None} | changes
+
+
+def test_a_question_says_its_age_and_when_it_is_due() -> None:
+    item = an_item()
+    assert (age(item, NOW), due(item, NOW)) == ("3 h", "in 1 h")
+    assert due(an_item(due_at="2026-12-01T10:00:00Z"), NOW) == "OVERDUE by 2 h"
+    ends = an_item(expires_at="2026-12-03T09:00:00Z")
+    assert due(ends, NOW) == "in 1 h, given up in 1 day"
+    past = an_item(due_at="2026-12-01T10:00:00Z", expires_at="2026-12-01T11:59:59Z")
+    assert due(past, NOW) == "OVERDUE by 2 h, given up as soon as its run looks"
+    closed = an_item(state="expired", closed_at="2026-12-01T10:30:00.5Z")
+    assert (age(closed, NOW), due(closed, NOW)) == ("1 h", "closed 2026-12-01 10:30:00+00:00")
+
+
+def test_the_list_shows_age_and_what_is_overdue(url: str) -> None:
+    long_ago = an_item(opened_at="2020-01-01T09:00:00Z", due_at="2020-01-02T09:00:00Z")
+    Starter.answer = (200, {"items": [long_ago], "next": None})
+    told = asked(url, "list").output
+    assert "OVERDUE by" in told
+    assert "age" in told
+
+
+def test_what_each_decision_does_and_what_waits_is_shown(url: str) -> None:
+    waits = {"mutation_key": "cd" * 32, "event_key": "ef" * 32, "source_record_id": "77", "action_kind": "qualify"}
+    told = shown(url, more={"does": {"approve": "Write owner = kofi"}, "waiting": [waits]})
+    assert "Write owner = kofi" in told
+    assert "These wait for the same record" in told
+    assert "cd" * 32 in told
+
+
+MANY = {
+    "answers": [
+        {"review_id": REVIEW, "mutation_key": "cd" * 32, "verdict": "applied", "why": None, "until": None},
+        {"review_id": "ef" * 32, "mutation_key": None, "verdict": "stale", "why": "it moved on", "until": None},
+    ],
+    "applied": 1,
+    "kept": 0,
+    "refused": 1,
+    "more": True,
+}
+
+
+def test_all_of_a_reason_are_decided_by_one_command(url: str) -> None:
+    Starter.answer = (200, MANY)
+    ended = asked(url, "decide", "--all-of", "target_refuses_us", "--queue", "default", "retry", "--reason", "new key")
+    assert ended.exit_code == 1  # one was refused
+    assert "1 applied, 0 kept to be applied later, 1 refused." in ended.output
+    assert "it moved on" in ended.output
+    assert "the same command goes on with them" in ended.output
+    ((method, path, _),) = Starter.asked
+    assert (method, path) == ("POST", "/v1/reviews/decisions")
+    assert json.loads(Starter.bodies[0]) == {
+        "decision": "retry",
+        "reason": "new key",
+        "all_of": {"reason": "target_refuses_us", "queue": "default", "target_system": None},
+    }
+
+
+def test_what_waits_behind_a_question_is_decided_with_it(url: str) -> None:
+    Starter.answer = (200, {"version": 3, "shown_digest": "d", **MANY, "refused": 0, "more": False})
+    ended = asked(url, "decide", REVIEW, "abandon", "--behind")
+    assert ended.exit_code == 0
+    assert Starter.asked[-1][1] == "/v1/reviews/decisions"
+    assert json.loads(Starter.bodies[-1])["behind"] == {"review_id": REVIEW, "version": 3, "shown_digest": "d"}
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("approve",),
+        (REVIEW, "approve", "now"),
+        ("--all-of", "uncertain", REVIEW, "retry"),
+        ("--queue", "default", REVIEW, "approve"),
+        ("--all-of", "uncertain", "--behind", "retry"),
+    ],
+)
+def test_a_command_line_that_cannot_be_meant_is_refused(url: str, words: tuple[str, ...]) -> None:
+    ended = asked(url, "decide", *words)
+    assert ended.exit_code == 2

@@ -20,10 +20,11 @@ class Starter(BaseHTTPRequestHandler):
 
     answer: ClassVar[tuple[int, Any]] = (200, {})
     asked: ClassVar[list[tuple[str, str, str]]] = []
+    bodies: ClassVar[list[bytes]] = []
 
     def do_GET(self) -> None:
         self.asked.append((self.command, self.path, self.headers.get("Authorization", "")))
-        self.rfile.read(int(self.headers.get("Content-Length", "0")))
+        self.bodies.append(self.rfile.read(int(self.headers.get("Content-Length", "0"))))
         status, body = self.answer
         self.send_response(status)
         self.end_headers()
@@ -39,6 +40,7 @@ class Starter(BaseHTTPRequestHandler):
 @pytest.fixture
 def url() -> Iterator[str]:
     Starter.asked.clear()
+    Starter.bodies.clear()
     with HTTPServer(("127.0.0.1", 0), Starter) as server:
         threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
         yield f"http://127.0.0.1:{server.server_port}"
