@@ -92,6 +92,7 @@ def create_app(
         ledger=ledger,
         cases=cases,
         decisions=decisions,
+        bulk=bulk,
         sign_in=sign_in,
         clock=clock,
         metrics=metrics,

@@ -70,6 +70,15 @@ class ManyDecisions(BaseModel):
     behind: Front | None = None
     decisions: list[dict[str, Any]] | None = Field(default=None, min_length=1, max_length=MOST)
 
+    def base(self, reviewer: str) -> str | None:
+        """How the ids of its decisions begin, each followed by a dot and the question's; `None`: they have none in
+        common."""
+        if self.decision_id is None:
+            return None
+        return keys.digest(
+            ["decisions/1", reviewer, self.decision_id, self.model_dump(mode="json", exclude={"decision_id"})]
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Choice:
@@ -150,9 +159,7 @@ class Choosing:
             NotFound: the question to stand in front is none.
             Problem: 403 for another's queue; 422 for a queue that is none, and for what is no decision.
         """
-        given = asked.decision_id
-        words = asked.model_dump(mode="json", exclude={"decision_id"})
-        base = keys.digest(["decisions/1", reviewer, given, words]) if given is not None else None
+        base = asked.base(reviewer)
         known = self._known(base) if base is not None else ()
         if asked.all_of is not None:
             return self._all(asked, asked.all_of, base, known, may)

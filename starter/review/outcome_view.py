@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
 from leadproof.domain import keys
 from leadproof.domain.mutation import Mutation
@@ -16,7 +16,16 @@ from starter.cases import Behind, Case, Cases
 from starter.review.question_view import since_seen
 from starter.review.rendering import moment
 
-_GIVES_UP_HOLD = frozenset({Decision.ABANDON, Decision.ACCEPT, Decision.OVERWRITE, Decision.RESTORE})
+_GIVES_UP_HOLD: Final = frozenset({Decision.ABANDON, Decision.ACCEPT, Decision.OVERWRITE, Decision.RESTORE})
+
+
+_BEHIND: Final[Mapping[DecisionVerdict, str]] = {
+    DecisionVerdict.APPLIED: "given up",
+    DecisionVerdict.PENDING: "kept, and given up as soon as its run answers",
+    DecisionVerdict.STALE: "not given up: it has moved on",
+    DecisionVerdict.REPEATED: "not given up: it was already decided",
+    DecisionVerdict.IMPOSSIBLE: "not given up: it no longer waits",
+}
 
 
 class Outcomes:
@@ -73,8 +82,19 @@ class Outcomes:
             "decision": decision,
             "reason": row.reason,
             "said": self._said(row, case, decision),
+            "behind": self._behind(row),
             "since": since_seen(case, int(saw)) if stale and saw.isascii() and saw.isdigit() and len(saw) < 7 else [],
         }
+
+    def _behind(self, row: DecisionRow) -> list[dict[str, str]]:
+        """What became of those that waited behind the question and were given up by the same click."""
+        base, dot, _ = row.decision_id.partition(".")
+        rows = self._ledger.decisions_like(base) if dot else ()
+        return [
+            {"review_id": one.review_id or "", "said": _BEHIND.get(one.verdict, one.verdict.value)}
+            for one in rows
+            if one.decision_id != row.decision_id
+        ]
 
     def _said(self, row: DecisionRow, case: Case, decision: str) -> str:
         if row.verdict is DecisionVerdict.APPLIED:

@@ -17,6 +17,7 @@ from leadproof.ports import Clock, Ledger
 from starter import problems
 from starter.off_loop import off_loop
 from starter.review.rendering import Pages, due_in_words
+from starter.review.retries import retry_offer
 from starter.review.viewer import Viewer
 
 AGES: Final[Mapping[str, timedelta]] = {
@@ -45,8 +46,10 @@ class QueuePages:
         now = self._clock.now()
         asked = _asked(request, viewer, now)
         found = await off_loop(lambda: self._ledger.queue_page(asked))
-        shown = _shown(found, asked, _Addresses(self._pages.root, _chosen(request)), now)
-        return self._pages.page("queue.html", viewer=viewer, **shown, news=None)
+        chosen = _chosen(request)
+        shown = _shown(found, asked, _Addresses(self._pages.root, chosen), now)
+        retry = retry_offer(found.groups, chosen, viewer)
+        return self._pages.page("queue.html", viewer=viewer, **shown, retry=retry, news=None)
 
     async def live(self, request: Request, viewer: Viewer) -> Response:
         """The part of the page that moves: 204 where it shows what it would show now."""

@@ -8,12 +8,14 @@ from fastapi.responses import Response
 from leadproof.ports import Clock, Ledger
 from leadproof.settings import Settings
 from starter import problems
+from starter.bulk import Bulk
 from starter.cases import Cases
 from starter.decisions import Decisions
 from starter.metrics import Metrics
 from starter.review.question_page import QuestionPages
 from starter.review.queue_page import QueuePages
 from starter.review.rendering import Pages
+from starter.review.retries import Retries
 from starter.review.security import PATH
 from starter.review.viewer import SignIn
 
@@ -28,6 +30,7 @@ class ReviewPages:
         ledger: Ledger,
         cases: Cases,
         decisions: Decisions,
+        bulk: Bulk,
         sign_in: SignIn,
         clock: Clock,
         metrics: Metrics,
@@ -41,17 +44,20 @@ class ReviewPages:
             ledger=ledger,
             cases=cases,
             decisions=decisions,
+            bulk=bulk,
             sign_in=sign_in,
             clock=clock,
             metrics=metrics,
             pages=pages,
         )
+        self._retries = Retries(bulk=bulk, sign_in=sign_in, pages=pages)
 
     def router(self) -> APIRouter:
         """The routes, for the application; to be added after those of the sign-in."""
         router = APIRouter(prefix=PATH, include_in_schema=False)
         router.add_api_route("", self.queue, methods=["GET"], response_model=None)
         router.add_api_route("/live", self.queue_live, methods=["GET"], response_model=None)
+        router.add_api_route("/retries", self.retry, methods=["POST"], response_model=None)
         router.add_api_route("/static/{digest}/{name}", self.static, methods=["GET"], response_model=None)
         router.add_api_route("/{review_id}", self.question, methods=["GET"], response_model=None)
         router.add_api_route("/{review_id}/live", self.question_live, methods=["GET"], response_model=None)
@@ -78,6 +84,10 @@ class ReviewPages:
     async def decide(self, request: Request, review_id: str) -> Response:
         """Take a decision, and send the browser to what became of it."""
         return await self._questions.decide(request, review_id, self._sign_in.viewer(request))
+
+    async def retry(self, request: Request) -> Response:
+        """Try again what is asked for one reason, all of it at once."""
+        return await self._retries.retry(request, self._sign_in.viewer(request))
 
     async def static(self, digest: str, name: str) -> Response:
         """A file of the page; nothing that only a reviewer may see."""

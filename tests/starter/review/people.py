@@ -120,8 +120,11 @@ class Person:
     async def opens(self, review_id: str) -> Read:
         return await self.reads(f"/review/{review_id}")
 
+    async def posts(self, path: str, fields: dict[str, str]) -> httpx.Response:
+        return await self._http.post(path, data=fields, headers=self._headers)
+
     async def sends(self, review_id: str, fields: dict[str, str]) -> httpx.Response:
-        return await self._http.post(f"/review/{review_id}/decisions", data=fields, headers=self._headers)
+        return await self.posts(f"/review/{review_id}/decisions", fields)
 
     async def decides(self, review_id: str, decision: str, reason: str = "looks right", **more: str) -> httpx.Response:
         """Open the question, and click."""

@@ -1,0 +1,163 @@
+"""The form that answers a question: what it offers, what it must say, and what is sent of it."""
+
+from __future__ import annotations
+
+import re
+import secrets
+from collections.abc import Mapping
+from typing import Any, Final
+
+from leadproof.domain import keys
+from leadproof.domain.mutation import AnswerClass
+from leadproof.domain.review import Decision, ReviewState
+from leadproof.domain.wording import plain
+from starter import problems
+from starter.cases import Behind, Case
+from starter.many import Front, ManyDecisions
+from starter.review.question_view import before_and_after, latest_number
+from starter.review.viewer import Viewer
+
+WRITES: Final = (Decision.OVERWRITE, Decision.RESTORE)
+"""Decisions that write over what a person may have set: exactly what is shown and read first."""
+
+ALSO_BEHIND: Final = (Decision.ACCEPT, Decision.ABANDON)
+"""Decisions that can be taken for all that waits behind a question too."""
+
+MOST_REASON: Final = 2000
+_FORM: Final = re.compile(r"[0-9a-f]{32}")
+_ARRIVED: Final = frozenset({None, AnswerClass.ACCEPTED, AnswerClass.UNCERTAIN})
+
+
+def new_form() -> str:
+    """Which form it is: another one each time a page is shown."""
+    return secrets.token_hex(16)
+
+
+def form_of(fields: Mapping[str, str]) -> str:
+    """Which form was sent.
+
+    Raises:
+        Problem: 422, no form of ours.
+    """
+    given = fields.get("form", "")
+    if _FORM.fullmatch(given) is None:
+        raise problems.malformed("the form does not say which one it is; open the page again")
+    return given
+
+
+def offer(
+    case: Case, behind: Behind, effects: Mapping[Decision, str], viewer: Viewer, fields: Mapping[str, str]
+) -> dict[str, Any]:
+    """What can be decided and what each would do, or why nothing can be.
+
+    Args:
+        fields: of the form that was sent and is shown again.
+    """
+    offered = case.allowed if viewer.decides(case.item.queue) else ()
+    ordered = [one for one in Decision if one in offered]
+    return {
+        "form": fields.get("form") or new_form(),
+        "digest": case.digest,
+        "version": case.item.version,
+        "saw": latest_number(case),
+        "reason": fields.get("reason", ""),
+        "why_none": None if offered else _why_none(case, viewer),
+        "needs": ", ".join(plain(one) for one in ordered if needs_reason(case, one)),
+        "behind": len(behind.waiting) if any(one in ALSO_BEHIND for one in ordered) else 0,
+        "also_behind": fields.get("behind") == "yes",
+        "choices": [
+            {
+                "decision": one.value,
+                "label": plain(one.value).capitalize(),
+                "text": effects.get(one, ""),
+                "writes": before_and_after(case, one) if one in WRITES else None,
+                "read": fields.get(f"read_{one.value}") == "yes",
+            }
+            for one in ordered
+        ],
+    }
+
+
+def why_not_theirs(case: Case, viewer: Viewer) -> str:
+    """Why a question is not this viewer's to decide."""
+    return f"your role is {viewer.role}, and the queue {case.item.queue} needs a reviewer"
+
+
+def _why_none(case: Case, viewer: Viewer) -> str:
+    if case.item.state is not ReviewState.OPEN:
+        return "This question is closed; nothing can be decided any more."
+    if not viewer.decides(case.item.queue):
+        return f"You can look at this question, and not decide it: {why_not_theirs(case, viewer)}."
+    return "Nothing can be decided at present; the evidence is still being read."
+
+
+def needs_reason(case: Case, decision: Decision) -> bool:
+    """Whether a person must say why: where it writes over something, or gives up what may have been written."""
+    if decision in WRITES:
+        return True
+    attempts = case.receipts.attempts if case.receipts is not None else ()
+    return decision is Decision.ABANDON and any(one.outcome in _ARRIVED for one in attempts)
+
+
+def fault_of(case: Case, fields: Mapping[str, str]) -> str | None:
+    """What has to be said before the form can be taken, in one sentence; `None` where it can."""
+    reason = fields.get("reason", "").strip()
+    if len(reason) > MOST_REASON:
+        return f"The reason has {len(reason)} characters, and at most {MOST_REASON} are kept."
+    if fields.get("decision") not in set(Decision):
+        return "Choose one of the decisions."
+    decision = Decision(fields["decision"])
+    if not reason and needs_reason(case, decision):
+        return f"Say why, for those who read it later: {plain(decision.value)} needs a reason."
+    if decision in WRITES and fields.get(f"read_{decision.value}") != "yes":
+        return f"Read what {plain(decision.value)} writes, and say so in its box."
+    return None
+
+
+def decision_id_of(fields: Mapping[str, str], review_id: str, viewer: Viewer) -> str:
+    """One per rendered form, decision and reviewer: the same click again, whatever brought it, is the same decision.
+
+    Raises:
+        Problem: 422, no form of ours.
+    """
+    return keys.digest(["page-decision/1", form_of(fields), review_id, fields.get("decision", ""), viewer.name])
+
+
+def sent(fields: Mapping[str, str], review_id: str, decision_id: str) -> dict[str, Any]:
+    """The decision, as the API takes it."""
+    return {
+        "decision_id": decision_id,
+        "review_id": review_id,
+        "version": _version(fields),
+        "decision": fields.get("decision", ""),
+        "reason": fields.get("reason", "").strip(),
+        "shown_digest": fields.get("shown_digest") or None,
+    }
+
+
+def sent_for_all_behind(fields: Mapping[str, str], review_id: str, decision_id: str) -> ManyDecisions | None:
+    """The decision for a question and for all that waits behind it; `None` where it is for the question alone.
+
+    Raises:
+        ValidationError: it is none.
+    """
+    if fields.get("behind") != "yes" or fields.get("decision") not in ALSO_BEHIND:
+        return None
+    front = {
+        "review_id": review_id,
+        "version": _version(fields),
+        "shown_digest": fields.get("shown_digest") or None,
+    }
+    return ManyDecisions.model_validate(
+        {
+            "decision_id": decision_id,
+            "decision": fields["decision"],
+            "reason": fields.get("reason", "").strip(),
+            "behind": Front.model_validate(front),
+        }
+    )
+
+
+def _version(fields: Mapping[str, str]) -> int | str:
+    version = fields.get("version", "")
+    return int(version) if version.isascii() and version.isdigit() and len(version) < 12 else version
