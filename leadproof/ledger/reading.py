@@ -81,7 +81,8 @@ class Reading(Store):
         return self._read_once(lambda tx: _leads_that_wrote(tx, lead, since))
 
     def creator_of(self, external_id: str) -> str | None:
-        """The key of the *create* mutation of ours that names this external id as its target record."""
+        """The key of the *create* mutation of ours that names this external id as its target record, and that found no
+        record to write to instead."""
         return self._read_once(lambda tx: _creator_of(tx, external_id))
 
     def wrote(self, mutation_key: str, field: str, value: object) -> bool:
@@ -177,13 +178,13 @@ def _leads_that_wrote(tx: Transaction, lead: Lead, since: datetime) -> int:
 
 def _creator_of(tx: Transaction, external_id: str) -> str | None:
     statement = (
-        select(MUTATION.c.mutation_key)
+        select(MUTATION.c.mutation_key, MUTATION.c.intended_state)
         .where(MUTATION.c.target_record == external_id, MUTATION.c.action_kind == ActionKind.CREATE)
         .order_by(MUTATION.c.created_at, MUTATION.c.mutation_key)
-        .limit(1)
     )
-    key: str | None = tx.value(statement)
-    return key
+    # one that found its record has made none: whoever did has created it
+    makes = (row for row in tx.rows(statement) if (row["intended_state"] or {}).get("creates", True))
+    return next((str(row["mutation_key"]) for row in makes), None)
 
 
 def _waiting(tx: Transaction, mutation_key: str) -> tuple[Mutation, ...]:

@@ -73,6 +73,22 @@ async def test_a_person_who_sets_a_field_is_no_echo(house: House) -> None:
     assert lead.outcome is Outcome.NOTHING_TO_DO  # the contact has an owner, which the policy leaves alone
 
 
+async def test_a_contact_that_a_person_made_and_let_us_have_is_no_creation_of_ours(house: House) -> None:
+    """It carries the external id of our create, which found it; its creation is told late."""
+    form = _form()
+    record_id = house.contact(email=form["lead"]["email"])
+    key = await _sent(house, form)
+    await house.outcome(key, Outcome.REVIEW)
+    item = await eventually(lambda: house.ledger.review_of(house.mutation(key).mutation_key))
+    assert (await house.decide(item.review_id, "approve")).status_code == 200
+    await house.outcome(key, Outcome.DONE)
+    assert house.properties(record_id)["leadproof_external_id"] == house.mutation(key).target_record
+    await house.deliver(house.creation(record_id))
+    lead = await house.until(house.key_of(record_id), lambda lead: lead.outcome.final)
+    assert (lead.outcome, lead.echo_of) == (Outcome.NOTHING_TO_DO, None)  # it has an owner by now
+    assert len(house.writes(record_id)) == 1
+
+
 async def _asked(house: House, key: str, reason: Reason) -> ReviewItem:
     item = await eventually(lambda: house.ledger.review_of(key))
     assert item.reason == reason
