@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import suppress
 from datetime import timedelta
 from typing import Any
 
@@ -10,6 +12,7 @@ from temporalio.testing import ActivityEnvironment
 
 from activities.messages import AskCommand, DecideCommand, Decided
 from activities.review import ReviewActivities
+from leadproof.domain.errors import PolicyRefused
 from leadproof.domain.events import Outcome
 from leadproof.domain.mutation import AnswerClass, Reason, Status
 from leadproof.domain.plan import ActionKind
@@ -38,6 +41,14 @@ class NoBareSignals(Rulebook):
 
     def policy(self, version: str) -> Policy:
         return super().policy(version).model_copy(update={"queues": {"default": Queue(raw_signals_count=False)}})
+
+
+class Windowed(Rulebook):
+    """A policy that gives up what nobody has decided in two days."""
+
+    def policy(self, version: str) -> Policy:
+        window = Queue(due_hours=4, abandon_after_hours=48)
+        return super().policy(version).model_copy(update={"queues": {"default": window}})
 
 
 class Reviews:
@@ -257,3 +268,40 @@ def test_a_question_of_another_lead_is_not_told_of(reviews: Reviews) -> None:
     (answer,) = reviews.send({"review_id": item.review_id, "version": 1}).answers
     assert "possible" not in (answer.why or "")
     assert reviews.room.ledger.decisions_of(event.event_key) == ()
+
+
+def windowed(room: Room, parse: Callable[[str], Policy] = parse_policy) -> ReviewActivities:
+    return ReviewActivities(room.ledger, Windowed(room.ledger, parse), room.clock, Nobody(), KEY)
+
+
+def unreadable(text: str) -> Policy:
+    raise PolicyRefused("this code no longer reads it")
+
+
+@pytest.mark.parametrize("event", [False, True])
+def test_at_the_end_of_its_window_a_question_is_decided_by_the_policy(reviews: Reviews, event: bool) -> None:
+    room, environment = reviews.room, ActivityEnvironment()
+    activities = windowed(room)
+    key = None if event else reviews.world.key
+    command = AskCommand(event_key=reviews.event_key, mutation_key=key, reason=Reason.NEEDS_APPROVAL)
+    book = environment.run(activities.open_review, command)
+    item = book.event_review if event else book.views[0].review
+    assert item is not None
+    assert item.expires_at == room.clock.now() + timedelta(hours=48)
+    assert item.due_at == room.clock.now() + timedelta(hours=4)
+    room.clock.forward(48 * 3600)
+    decided = environment.run(activities.apply_decision, DecideCommand(event_key=reviews.event_key))
+    assert verdict(decided) is DecisionVerdict.APPLIED
+    assert decided.book.outcome is Outcome.ABANDONED
+    assert environment.run(activities.apply_decision, DecideCommand(event_key=reviews.event_key)).answers == ()
+
+
+def test_under_a_policy_that_can_no_longer_be_read_a_question_stays_open(reviews: Reviews) -> None:
+    room, environment = reviews.room, ActivityEnvironment()
+    command = AskCommand(event_key=reviews.event_key, mutation_key=reviews.world.key, reason=Reason.NEEDS_APPROVAL)
+    environment.run(windowed(room).open_review, command)
+    room.clock.forward(50 * 3600)
+    with suppress(PolicyRefused):  # what its effects are worth is not told either
+        environment.run(windowed(room, unreadable).apply_decision, DecideCommand(event_key=reviews.event_key))
+    assert room.ledger.decisions_of(reviews.event_key) == ()
+    assert room.ledger.review_of(reviews.world.key) is not None
