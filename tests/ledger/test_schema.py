@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
+from alembic import command
 from alembic.autogenerate import compare_metadata
 from alembic.config import Config
 from alembic.migration import MigrationContext
@@ -18,7 +19,7 @@ from leadproof.ledger import schema
 from leadproof.ledger.engine import connect
 from leadproof.ledger.tables import METADATA
 from tests.ledger.databases import Database
-from tests.support.ledgers import HandClock, OwnedLedger, a_lead_event
+from tests.support.ledgers import START, HandClock, OwnedLedger, a_lead_event
 
 
 def test_the_migrated_schema_is_what_the_tables_say(database: Database) -> None:
@@ -96,6 +97,28 @@ def test_an_empty_an_older_and_a_newer_ledger_are_refused_with_what_to_do(
     with pytest.raises(LedgerOutdated, match="0099, which this code does not know: install the newer code"):
         schema.upgrade(url)
     engine.dispose()
+
+
+@pytest.mark.parametrize("revision", schema.REVISIONS[:-1])
+def test_an_older_ledger_is_brought_here_with_all_that_is_in_it(tmp_path: Path, revision: str) -> None:
+    url = f"sqlite:///{tmp_path / 'ledger.db'}"
+    engine = connect(url)
+
+    def at(connection: sa.Connection) -> None:
+        config = Config()
+        config.set_main_option("script_location", str(Path(schema.__file__).parent / "migrations"))
+        config.attributes["connection"] = connection
+        command.upgrade(config, revision)
+        kept = {"version": "1", "digest": "d", "body": "the text", "loaded_at": START}
+        connection.execute(sa.insert(METADATA.tables["policy"]), kept)
+
+    engine.write(at)
+    with pytest.raises(LedgerOutdated, match=f"the ledger is at revision {revision} and this code works with"):
+        schema.check(engine)
+    schema.upgrade(url)
+    schema.check(engine)
+    with OwnedLedger(engine, HandClock()) as ledger:
+        assert ledger.policy_text("1") == "the text"
 
 
 def test_a_ledger_without_tables_says_what_to_run(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ import re
 import socket
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -36,6 +37,7 @@ PEOPLE = "dana:reviewer,kofi:reviewer:enterprise,mira:viewer,tom:viewer:enterpri
 _HIDDEN = re.compile(r'<input type="hidden" name="([^"]*)" value="([^"]*)"')
 
 
+@cache
 def policy() -> Policy:
     return parse_policy(POLICY.read_text(encoding="utf-8"))
 
