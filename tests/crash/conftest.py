@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import AsyncIterator, Callable, Iterator
 from typing import Any
 
@@ -58,5 +59,6 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
     times = config.stash[_RECOVERED]
     if times:
         terminalreporter.section("time to recover")
+        terminalreporter.write_line(f"load of this machine: {os.getloadavg()[1]:.1f} on {os.cpu_count()} cores")
         for what, seconds in times:
             terminalreporter.write_line(f"{seconds:6.2f} s  {what}")
