@@ -94,7 +94,10 @@ def an_edit_before_and_another_after_the_write(stage: Stage) -> None:
     stage.edited_at_the_write(before=False, lead_status=stage.system.other_status)
     stage.run()
     mutation = proves(stage, Status.DIVERGENT, Reason.OVERWROTE_UNSEEN_EDIT, answers=(_ACCEPTED,), effects=1)
-    assert [difference.lost for difference in mutation.differences] == [stage.other_owner]
+    lost, after = mutation.differences
+    assert (lost.field, lost.lost) == ("owner", stage.other_owner)
+    assert (after.field, after.observed, after.lost) == ("lead_status", stage.system.other_status, None)
+    assert (after.changed_by or "").startswith("person:")
 
 
 @case(faults=True)

@@ -91,5 +91,7 @@ def a_record_that_never_was_is_not_made(stage: Stage) -> None:
     stage.update(stage.system.missing_id)
     stage.the_base_grows_old()
     stage.run()
-    proves(stage, Status.DIVERGENT, Reason.REMOVED, answers=(_NOT_SENT,), effects=0)
+    looks = stage.receipts.observations
+    proves(stage, Status.DIVERGENT, Reason.REMOVED, answers=(_NOT_SENT,) * len(looks), effects=0)
+    assert looks[-1].read_at - looks[0].read_at >= stage.rules.target.observation_window
     assert stage.hands.records() == ()
