@@ -107,6 +107,7 @@ def test_the_demonstration_turns_out_as_announced(
     data_dir, ended = demonstrated
     assert ended.returncode == 0, ended.stdout + ended.stderr
     assert ended.stderr == ""
+    assert re.search(r"Review page  http://127\.0\.0\.1:\d+/review/sign-in\?link=\S+  \(signs in once", ended.stdout)
     table = ended.stdout.rpartition("\nlead ")[2].splitlines()[1:]
     assert len(table) == 7
     assert all(line.endswith("  as announced") for line in table)
