@@ -20,7 +20,7 @@ from typing import Any
 
 from leadproof.domain.events import Outcome
 from tests.conftest import a_server
-from tests.support.house import House, a_house, eventually
+from tests.support.house import House, a_house, eventually, quick_policy
 
 HISTORIES = Path(__file__).with_name("histories")
 BIG = {"numemployees": "1000+"}
@@ -95,6 +95,11 @@ async def _gone(house: House) -> str:
     return house.key_of("999000999")
 
 
+async def _given_up(house: House) -> str:
+    _, key = await house.lead(**BIG)
+    return key
+
+
 async def _asked(house: House, key: str) -> str:
     await house.outcome(key, Outcome.REVIEW)
     items = [house.ledger.review_of(mutation.mutation_key) for mutation in house.mutations(key)]
@@ -111,7 +116,11 @@ PATHS: dict[str, Callable[[House], Awaitable[str]]] = {
     "rejected_and_retried": _rejected_and_retried,
     "two_dependent_writes": _two_dependent_writes,
     "gone": _gone,
+    "given_up": _given_up,
 }
+
+POLICIES = {"given_up": quick_policy(**{"due_hours = 4": "due_hours = 0.0005\nabandon_after_hours = 0.0005"})}
+"""Of paths that need another policy than the rest."""
 
 
 def without_machine(value: Any) -> Any:
@@ -131,11 +140,11 @@ async def main(*names: str) -> None:
     HISTORIES.mkdir(exist_ok=True)
     async with await a_server() as server:
         with tempfile.TemporaryDirectory() as folder:
-            async with a_house(server.client, Path(folder)) as house:
-                for name, path in PATHS.items():
-                    if names and name not in names:
-                        continue
-                    house.control.delete("/faults")
+            for name, path in PATHS.items():
+                if names and name not in names:
+                    continue
+                (own := Path(folder) / name).mkdir()
+                async with a_house(server.client, own, policy=POLICIES.get(name)) as house:
                     key = await path(house)
                     await house.handle(key).result()
                     history = json.loads((await house.handle(key).fetch_history()).to_json())
