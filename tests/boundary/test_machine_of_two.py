@@ -51,7 +51,7 @@ class TwoOnARecord(RuleBasedStateMachine):
 
     @initialize(age=st.sampled_from([None, 0]), lag=st.sampled_from([0, LAG]), held=st.booleans())
     def reserve(self, age: float | None, lag: float, held: bool) -> None:
-        more = {"reason": Reason.NEEDS_APPROVAL} if held else {}
+        more: dict[str, Any] = {"reason": Reason.NEEDS_APPROVAL} if held else {}
         self.keys = [
             self.world.update(base_age=age, fields=INTENT, **more).mutation_key,
             self.world.update(base_age=age, fields=NEWER, later=60).mutation_key,
