@@ -1,7 +1,7 @@
 # Each target is a line that a person could type; the two stamps do the set-up once.
 PYTHON ?= python3
 BIN := .venv/bin
-STACKS := tests/console/test_stack.py tests/test_compose_rehearsal.py tests/test_wheel.py
+STACKS := tests/console/test_stack.py tests/test_compose_rehearsal.py tests/test_wheel.py tests/browser
 
 .PHONY: demo test system check bench soak live live-named crash
 
@@ -16,8 +16,8 @@ PYTEST := PYTHONDONTWRITEBYTECODE= $(ROOM) $(BIN)/python -m pytest
 test: .venv/ready-dev  ## what is proved of every part, and of all of them together
 	$(PYTEST) -n 3 --dist worksteal $(TEST_ARGS)
 
-system: .venv/ready-dev  ## whole installations: the demonstration, `up`, what docker-compose.yml starts, the wheel
-	$(PYTEST) -n 2 --dist loadfile -m stack $(SYSTEM_ARGS) $(STACKS)
+system: .venv/ready-dev  ## whole installations: the demonstration, `up`, what docker-compose.yml starts, the wheel; a browser
+	$(PYTEST) -n 2 --dist loadfile -m "stack or browser" $(SYSTEM_ARGS) $(STACKS)
 
 crash: .venv/ready-dev  ## every fault that kills, alone on the machine: it says how long recovering takes
 	$(BIN)/python -m pytest -n 0 -m crash $(CRASH_ARGS) tests/crash

@@ -1,22 +1,17 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator
-from pathlib import Path
 
 import pytest
-from playwright.async_api import Browser, async_playwright
+from playwright.async_api import Browser, async_playwright, expect
 
 from tests.browser.chromium import ARGUMENTS, HOW_TO_GET, chromium
 from tests.browser.desk import Desk, a_desk
 from tests.conftest import a_server
 from tests.support.serving import free_port
 
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    for item in items:
-        if Path(__file__).parent in item.path.parents:
-            item.add_marker(pytest.mark.browser)
-            item.add_marker(pytest.mark.timeout(120))  # a browser, on a machine that may be busy
+expect.set_options(timeout=15_000)
+"""Milliseconds: what is waited for is there at once, where the machine does nothing else."""
 
 
 @pytest.fixture(scope="session")

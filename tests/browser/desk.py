@@ -111,6 +111,15 @@ class Desk:
         return await self.faulty("human_edit", EDIT, properties=properties)
 
 
+async def decide(page: Page, decision: str, reason: str = "") -> None:
+    """What a person does to decide: says why, has read what would be written, and clicks."""
+    await page.get_by_label("Reason").fill(reason)
+    read = page.get_by_label(f"I have read what {decision.lower()} writes")
+    if await read.count():
+        await read.check()
+    await page.get_by_role("button", name=decision, exact=True).click()
+
+
 def _token(name: str) -> str:
     return f"token-of-{name}"
 

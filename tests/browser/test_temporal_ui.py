@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
 from playwright.async_api import FrameLocator, Page, expect
 
 from leadproof.domain.events import Outcome
 from leadproof.domain.mutation import Status
 from tests.browser.desk import Desk
+
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(120)]
 
 SLOW = 60_000
 """Milliseconds that the UI, some megabytes of script, may take on a busy machine."""
