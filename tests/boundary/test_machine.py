@@ -1,11 +1,16 @@
-"""One mutation among lost answers, late writes, people, stopped runs and time, in any order."""
+"""One mutation among lost answers, late writes, people, stopped runs and time, in any order.
+
+`MACHINE_EXAMPLES=500` tries longer.
+"""
 
 from __future__ import annotations
 
+import os
 from datetime import datetime
 from itertools import pairwise
 from typing import Any, ClassVar
 
+import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
@@ -22,6 +27,7 @@ from tests.boundary.target import UNREADABLE, Reply, accepts, answers, applies_a
 from tests.boundary.world import INTENT, TARGET, World, Worlds
 from tests.support.ledgers import START
 
+EXAMPLES = int(os.environ.get("MACHINE_EXAMPLES", "15"))
 FATES: list[Reply] = [
     accepts,
     is_lost,
@@ -145,6 +151,9 @@ class OneMutation(RuleBasedStateMachine):
             assert self.world.receipts.review is not None
 
 
+@pytest.mark.timeout(60 + 2 * EXAMPLES)
 def test_whatever_happens_in_whatever_order(worlds: Worlds) -> None:
     OneMutation.worlds = worlds
-    run_state_machine_as_test(OneMutation, settings=settings(max_examples=25, stateful_step_count=5, deadline=None))
+    run_state_machine_as_test(
+        OneMutation, settings=settings(max_examples=EXAMPLES, stateful_step_count=5, deadline=None)
+    )

@@ -21,7 +21,7 @@ from leadproof.domain.steps import Receipts
 from tests.boundary.target import UNREADABLE, Reply, accepts, answers, applies_and_is_not_heard, is_lost, late, sees
 from tests.boundary.world import INTENT, TARGET, World, Worlds
 
-EXAMPLES = int(os.environ.get("MACHINE_EXAMPLES", "12"))
+EXAMPLES = int(os.environ.get("MACHINE_EXAMPLES", "8"))
 FATES: list[Reply] = [
     accepts,
     accepts,
