@@ -22,7 +22,7 @@ from leadproof.domain.wording import (
 from leadproof.settings import Settings
 from starter.cases import Behind, Case
 from starter.review.record_links import record_link, run_link
-from starter.review.rendering import due_in_words
+from starter.review.rendering import due_in_words, ends_in_words
 from starter.review.timeline import timeline
 
 Mark = tuple[str, str]
@@ -65,6 +65,7 @@ def question(case: Case, behind: Behind, settings: Settings, now: datetime) -> d
         "due": due_in_words(item.due_at, now),
         "overdue": item.state == "open" and item.due_at < now,
         "age": lasting(now - item.opened_at),
+        "ends": ends_in_words(item, now),
         "about": _about(mutation) if mutation is not None else None,
         "standing": status_in_words(mutation) if mutation is not None else None,
         "fields": _fields(mutation, case.owners) if mutation is not None else [],

@@ -16,7 +16,7 @@ from leadproof.domain.wording import lasting, lead_in_words, plain, reason_in_wo
 from leadproof.ports import Clock, Ledger
 from starter import problems
 from starter.off_loop import off_loop
-from starter.review.rendering import Pages, due_in_words
+from starter.review.rendering import Pages, due_in_words, ends_in_words
 from starter.review.retries import retry_offer
 from starter.review.viewer import Viewer
 
@@ -213,6 +213,7 @@ def _row(row: QueueRow, now: datetime) -> dict[str, Any]:
         "due": due_in_words(item.due_at, now),
         "due_at": item.due_at,
         "overdue": item.due_at < now,
+        "ends": ends_in_words(item, now),
         "age": lasting(now - item.opened_at),
         "opened_at": item.opened_at,
     }

@@ -14,6 +14,7 @@ from fastapi import Request
 from fastapi.responses import HTMLResponse, Response
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
+from leadproof.domain.review import ReviewItem, ReviewState
 from leadproof.domain.wording import lasting
 from starter import problems
 from starter.problems import Problem
@@ -50,6 +51,14 @@ def due_in_words(due_at: datetime, now: datetime) -> str:
     """When something is due, seen from now."""
     left = due_at - now
     return f"overdue by {lasting(left)}" if left < timedelta(0) else f"due in {lasting(left)}"
+
+
+def ends_in_words(item: ReviewItem, now: datetime) -> str | None:
+    """What happens to an open question that nobody decides, where the policy says so."""
+    if item.expires_at is None or item.state is not ReviewState.OPEN:
+        return None
+    left = item.expires_at - now
+    return f"given up in {lasting(left)}" if left > timedelta(0) else "is being given up"
 
 
 def _sentence(text: str) -> str:

@@ -15,7 +15,6 @@ from tests.ledger import steps
 from tests.starter.door import Door
 from tests.starter.review.people import Person, Read, clicked
 from tests.starter.review.questions import (
-    approval,
     asked,
     edited,
     edited_again,
@@ -26,7 +25,7 @@ from tests.starter.review.questions import (
     unplanned,
 )
 from tests.starter.test_reviews import a_question
-from tests.support.ledgers import a_lead_event, a_mutation, a_plan
+from tests.support.ledgers import START, a_lead_event, a_mutation, a_plan
 
 pytestmark = pytest.mark.usefixtures("impatient")
 
@@ -279,8 +278,16 @@ async def test_a_form_that_lacks_something_is_kept_as_it_was_filled_in(door: Doo
     assert decisions(door, item) == []
 
 
-async def test_one_more_approval_is_shown_with_nothing_sent(door: Door, dana: Person) -> None:
-    item = approval(door)
+async def test_a_window_is_told_until_it_is_over(door: Door, dana: Person) -> None:
+    row = planned(door, reason=Reason.NEEDS_APPROVAL)
+    question = asked(door, Reason.NEEDS_APPROVAL).model_copy(update={"expires_at": START + timedelta(hours=48)})
+    item = door.ledger.open_review(row.mutation_key, question)
+    assert "given up in 2 days if nobody decides" in (await dana.opens(item.review_id)).text
+    assert "due in 4 h given up in 2 days" in (await dana.reads("/review")).text
+    door.clock.forward(48 * 3600)
+    assert "is being given up if nobody decides" in (await dana.opens(item.review_id)).text
+    (decision,) = door.ledger.expire(item.event_key)
+    door.ledger.apply_decision(decision.decision_id, quiescence=timedelta(0))
     page = await dana.opens(item.review_id)
-    assert page.offered() == ["approve", "abandon"]
-    assert "Attempt" not in page.text
+    assert "Nobody decided in time, and the policy gave the effect up." in page.text
+    assert "given up in" not in page.text
