@@ -346,11 +346,11 @@ class LeadWorkflow:
         views = self._views.values() if self._question is None else ()
         times = [at for view in views if (at := self._next_at(view)) is not None]
         times += [self._pending_until] if self._pending_until is not None else self._windows().values()
-        wait = max(min(times) - workflow.now(), timedelta(0)) if times else None
+        at = min(times, default=None)
+        wait = max(at - workflow.now(), timedelta(0)) if at is not None else None
+        told = telling.awaited(views, at, self._pending_until)
         try:
-            await workflow.wait_condition(
-                lambda: bool(self._sent) or self._woken(), timeout=wait, timeout_summary="until the next step"
-            )
+            await workflow.wait_condition(lambda: bool(self._sent) or self._woken(), timeout=wait, timeout_summary=told)
         except TimeoutError:
             return
 

@@ -96,22 +96,25 @@ def details(
     return "\n".join(lines)
 
 
-def awaited(views: Iterable[MutationView], at: datetime | None) -> str:
+def awaited(views: Iterable[MutationView], at: datetime | None, decision_at: datetime | None) -> str:
     """What a timer is for: the summary under which the UI shows it.
 
     Args:
         at: when it fires.
+        decision_at: from when a decision that is pending can be applied.
     """
+    if at is not None and at == decision_at:
+        return "until an earlier request can arrive no more and the decision is applied"
     for view in views:
-        if at is not None and view.step.at == at and view.step.kind in _AWAITED:
-            return f"{_AWAITED[view.step.kind]} {view.target_system} {view.target_object}"
-    return "until the next step"
+        if view.step.at == at and view.step.kind in _AWAITED:
+            return f"{_AWAITED[view.step.kind]} {_record(view)}"
+    return "until the end of the question's window"
 
 
 _AWAITED: Final = {
     StepKind.LOOK: "until the next look at",
     StepKind.WRITE: "until the next attempt on",
-    StepKind.WAITS: "another effect holds its record; until it is asked for again:",
+    StepKind.WAITS: "until it is asked again whether another effect still holds",
 }
 
 
