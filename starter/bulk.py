@@ -21,8 +21,9 @@ from leadproof.setting_lists import ApiToken
 from starter import decisions
 from starter.auth import Tokens
 from starter.bodies import check_json, raw_body
+from starter.choosing import Choice, Choosing
 from starter.decisions import Decided, Decisions
-from starter.many import Choice, Choosing, ManyDecisions, checked, read_many
+from starter.many import ManyDecisions, checked, read_many
 from starter.metrics import Metrics
 from starter.off_loop import off_loop
 from starter.webhooks import json_body

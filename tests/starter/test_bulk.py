@@ -151,7 +151,7 @@ def _same(door: Door, answer: dict[str, Any]) -> dict[str, Any]:
 
 
 async def test_of_too_many_the_rest_is_for_another_request(door: Door, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("starter.many.MOST", 2)
+    monkeypatch.setattr("starter.choosing.MOST", 2)
     items = [await refused(door, record) for record in (101, 102, 103)]
     told = (await door.post(WAYS, all_of(), by="decide")).json()
     assert [one["review_id"] for one in told["answers"]] == [item.review_id for item in items[:2]]
