@@ -170,7 +170,7 @@ class Stack:
             self._spawn("sandbox", [sys.executable, "-m", "sandbox", "--port", str(ports.sandbox)], grace=5)
         migration = self._spawn("ledger", [sys.executable, "-m", "console", "ledger", "upgrade"], grace=5)
         self._until(
-            lambda: temporal_server.set_retention(self._settings, address=self.addresses.temporal), "Temporal", deadline
+            lambda: temporal_server.prepare(self._settings, address=self.addresses.temporal), "Temporal", deadline
         )
         self._until(lambda: migration.status == 0, "the ledger's migration", deadline)
         self._children.remove(migration)

@@ -71,14 +71,21 @@ def start_command(settings: Settings, *, database: Path, port: int, ui_port: int
     ]
 
 
-def set_retention(settings: Settings, *, address: str) -> bool:
-    """Set the namespace's retention; `False` where the server does not answer yet."""
+def prepare(settings: Settings, *, address: str) -> bool:
+    """Bring the namespace up to date: its retention, and the search attributes that a database of an older version
+    lacks; `False` where the server does not answer yet."""
+    wanted = [part for name, kind in SEARCH_ATTRIBUTES.items() for part in ("--name", name, "--type", kind)]
+    return all(
+        _operator(settings, address, *arguments)
+        for arguments in (("namespace", "update", "--retention", RETENTION), ("search-attribute", "create", *wanted))
+    )
+
+
+def _operator(settings: Settings, address: str, *arguments: str) -> bool:
+    where = ("--disable-config-file", "--address", address, "--namespace", settings.temporal_namespace)
     return (
         subprocess.run(  # noqa: S603
-            [
-                *(binary(settings), "operator", "namespace", "update", "--disable-config-file"),
-                *("--address", address, "--namespace", settings.temporal_namespace, "--retention", RETENTION),
-            ],
+            [binary(settings), "operator", *arguments, *where],
             env=without_temporal_variables(os.environ),
             stdin=subprocess.DEVNULL,
             capture_output=True,
