@@ -24,7 +24,7 @@ from sandbox.server import running
 from tests.sandbox.control import Control, eventually
 from tests.starter.door import authorized, settings_of
 from tests.starter.salesforce import ORGANIZATION, POLICY, SALESFORCE, SECRET
-from tests.starter.test_openapi import free_port, serving
+from tests.support.serving import free_port, serving
 
 PERSON = "005xx000001Sv6BAAS"
 

@@ -16,7 +16,7 @@ from leadproof.ledger.schema import upgrade
 from tests.inbound.test_salesforce import FIXTURES
 from tests.starter.door import settings_of
 from tests.starter.salesforce import POLICY, SALESFORCE
-from tests.starter.test_openapi import free_port, serving
+from tests.support.serving import free_port, serving
 
 
 async def sent(environment: dict[str, str], *arguments: str) -> Result:
