@@ -28,7 +28,7 @@ def test_the_policy_at_the_root_is_the_default_one() -> None:
 
 
 def test_versions() -> None:
-    assert [parse_policy(shipped(name)).version for name in NAMES] == ["2026-11-30.2", "embedded-2"]
+    assert [parse_policy(shipped(name)).version for name in NAMES] == ["2026-11-30.3", "embedded-2"]
 
 
 def test_of_hubspot_the_embedded_policy_differs_in_nothing_but_its_times() -> None:
