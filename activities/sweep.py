@@ -13,7 +13,7 @@ from temporalio import activity
 from activities.views import Views
 from leadproof.domain.events import Lead
 from leadproof.domain.mutation import Reason
-from leadproof.domain.review import DecisionVerdict
+from leadproof.domain.review import Decision, DecisionRow, DecisionVerdict, ReviewDecision
 from leadproof.domain.steps import Question
 from leadproof.ports import Clock, Ledger
 from leadproof.rulebook import Rulebook
@@ -40,6 +40,10 @@ class Runs(Protocol):
         """Start a run for the lead: under its own ID where none was, else the elected next one."""
         ...
 
+    async def tell(self, lead: Lead, decision: ReviewDecision) -> None:
+        """Leave a decision that the ledger keeps with the lead's open run, which answers for it by the ledger's row."""
+        ...
+
 
 class Swept(BaseModel):
     """What one sweep did.
@@ -48,6 +52,7 @@ class Swept(BaseModel):
         seen: leads that it looked at.
         asked: questions that it opened.
         expired: questions that the policy decided, of leads whose run is not resumed any more.
+        told: decisions that it left with an open run, since whoever kept them may not have reached it.
         failed: leads that it could not look at or not resume; the next sweep tries again.
     """
 
@@ -57,6 +62,7 @@ class Swept(BaseModel):
     resumed: int = 0
     asked: int = 0
     expired: int = 0
+    told: int = 0
     failed: int = 0
 
 
@@ -75,11 +81,17 @@ class SweepActivities:
 
     @activity.defn
     async def sweep(self) -> Swept:
-        """Resume every lead whose row is not final and whose run is not open.
+        """Resume every lead whose row is not final and whose run is not open, and take kept decisions to their runs.
 
         A run that ended without an outcome twice in a row is not resumed again; a person is asked (`run_failed`).
         """
-        seen = resumed = asked = expired = failed = 0
+        seen = resumed = asked = expired = told = failed = 0
+        for row in self._ledger.decisions_left(older_than=self._age, limit=MOST_A_SWEEP):
+            try:
+                told += await self._tell(row)
+            except Exception as error:
+                failed += 1
+                _log.warning("sweep: a decision was not left with its run (%s)", type(error).__name__)
         # the ledger's reads are short and local; the loop is this worker's own and serves nothing else meanwhile
         for lead in self._ledger.unfinished(older_than=self._age, limit=MOST_A_SWEEP):
             seen += 1
@@ -99,7 +111,28 @@ class SweepActivities:
                 _log.warning("sweep: %s was not looked after (%s)", lead.workflow_id, type(error).__name__)
             else:
                 resumed += 1
-        return Swept(seen=seen, resumed=resumed, asked=asked, expired=expired, failed=failed)
+        return Swept(seen=seen, resumed=resumed, asked=asked, expired=expired, told=told, failed=failed)
+
+    async def _tell(self, row: DecisionRow) -> int:
+        """Take a kept decision to its run, which Temporal's absence, or the starter's end, has kept it from."""
+        item = self._ledger.review(row.review_id or "")
+        lead = self._ledger.lead(item.event_key) if item is not None else None
+        if item is None or lead is None:
+            return 0
+        if await self._runs.state(lead) is not RunState.OPEN:
+            await self._runs.resume(lead)  # a run that begins applies what is pending by itself
+            return 0
+        decision = ReviewDecision(
+            decision_id=row.decision_id,
+            review_id=item.review_id,
+            version=row.review_version or item.version,
+            decision=Decision(row.decision or ""),
+            reason=row.reason or "",
+            reviewer=row.reviewer,
+            shown_digest=row.shown_digest,
+        )
+        await self._runs.tell(lead, decision)
+        return 1
 
     def _ask(self, lead: Lead) -> int:
         standing = self._ledger.lead(lead.event_key) or lead

@@ -252,6 +252,11 @@ class Ledger(Protocol):
         """Pending decisions on open items of an event, oldest first."""
         ...
 
+    def decisions_left(self, *, older_than: timedelta, limit: int) -> tuple[DecisionRow, ...]:
+        """Decisions of people that have been pending on open items for a while, oldest first: whoever kept them may
+        never have reached their run."""
+        ...
+
     def decisions_of(self, event_key: str) -> tuple[DecisionRow, ...]:
         """Every decision that names a question of an event or of one of its mutations, oldest first."""
         ...

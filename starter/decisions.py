@@ -16,7 +16,7 @@ from temporalio.service import RPCError, RPCStatusCode
 from activities.messages import Answered
 from leadproof.domain.errors import NotFound
 from leadproof.domain.events import Lead
-from leadproof.domain.proofs import PROOF, sign_decision
+from leadproof.domain.proofs import as_sent
 from leadproof.domain.review import DecisionRow, DecisionVerdict, ReviewDecision, ReviewItem, ReviewState
 from leadproof.ports import Ledger
 from leadproof.settings import Settings
@@ -197,8 +197,7 @@ class Decisions:
         return await off_loop(lambda: self._ledger.decision(decision_id)) or recorded
 
     def _signed(self, decision: ReviewDecision) -> dict[str, Any]:
-        sent = decision.model_dump(mode="json")
-        return {**sent, PROOF: sign_decision(sent, self._key)} if self._key else sent
+        return as_sent(decision, self._key)
 
 
 def _decided(row: DecisionRow, answered: Answered | None) -> Decided:

@@ -223,7 +223,7 @@ def compose(
     planning = PlanningActivities(ledger, adapters, planners_of(settings, policy), rulebook, clock, review_page=pages)
     effects = EffectActivities(ledger, adapters, rulebook, clock)
     review = ReviewActivities(ledger, rulebook, clock, TemporalSenders(client), key, review_page=pages)
-    runs = TemporalRuns(client, ledger)
+    runs = TemporalRuns(client, ledger, key)
     sweep = SweepActivities(ledger, rulebook, clock, runs, timedelta(seconds=settings.sweep_age_seconds))
     handing_over = HandingOverActivities(ledger, runs)
     return Composition(

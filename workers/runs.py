@@ -8,17 +8,24 @@ from temporalio.service import RPCError, RPCStatusCode
 
 from activities.sweep import RunState
 from leadproof.domain.events import Lead
+from leadproof.domain.proofs import as_sent
+from leadproof.domain.review import ReviewDecision
 from leadproof.ports import Ledger
 from starter.start import resume_lead
 from workflows.contract import SIGNAL_DECIDE
 
 
 class TemporalRuns:
-    """The port `Runs` over a client."""
+    """The port `Runs` over a client.
 
-    def __init__(self, client: Client, ledger: Ledger) -> None:
+    Args:
+        decision_key: key of the proof on decisions; `None` where there is none.
+    """
+
+    def __init__(self, client: Client, ledger: Ledger, decision_key: str | None = None) -> None:
         self._client = client
         self._ledger = ledger
+        self._decision_key = decision_key
 
     async def state(self, lead: Lead) -> RunState:
         try:
@@ -31,6 +38,10 @@ class TemporalRuns:
 
     async def resume(self, lead: Lead) -> None:
         await resume_lead(self._ledger, self._client, lead)
+
+    async def tell(self, lead: Lead, decision: ReviewDecision) -> None:
+        sent = as_sent(decision, self._decision_key)
+        await self._client.get_workflow_handle(lead.workflow_id).signal(SIGNAL_DECIDE, sent)
 
 
 class TemporalSenders:

@@ -9,6 +9,8 @@ from typing import Any, Final
 
 import rfc8785
 
+from leadproof.domain.review import ReviewDecision
+
 PROOF: Final = "proof"
 """Name of the proof in a decision as it is sent."""
 
@@ -27,6 +29,12 @@ def sign_decision(decision: Mapping[str, Any], key: str) -> str:
         raise ValueError("a decision is not signed with an empty key")
     signed = {name: value for name, value in decision.items() if name != PROOF}
     return hmac.new(key.encode("utf-8"), rfc8785.dumps(signed), hashlib.sha256).hexdigest()
+
+
+def as_sent(decision: ReviewDecision, key: str | None) -> dict[str, Any]:
+    """A decision as it is sent to its run, with its proof where there is a key."""
+    sent = decision.model_dump(mode="json")
+    return {**sent, PROOF: sign_decision(sent, key)} if key else sent
 
 
 def verify_decision(decision: object, key: str) -> bool:

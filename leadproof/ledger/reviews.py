@@ -12,6 +12,7 @@ from leadproof.domain.mutation import Mutation
 from leadproof.domain.policy import Policy
 from leadproof.domain.policy_text import reread_policy
 from leadproof.domain.review import (
+    BY_TIMER,
     Decision,
     DecisionRow,
     DecisionVerdict,
@@ -48,6 +49,10 @@ class Reviews(Store):
     def pending_decisions(self, event_key: str) -> tuple[DecisionRow, ...]:
         """Pending decisions on open items of an event, oldest first."""
         return self._read(lambda tx: _pending(tx, event_key))
+
+    def decisions_left(self, *, older_than: timedelta, limit: int) -> tuple[DecisionRow, ...]:
+        """Decisions of people that no run has taken for a while; see `leadproof.ports.Ledger.decisions_left`."""
+        return self._read(lambda tx: _left(tx, older_than, limit))
 
     def expire(self, event_key: str) -> tuple[DecisionRow, ...]:
         """Record the policy's decision on questions whose window is over; see `leadproof.ports.Ledger.expire`."""
@@ -136,6 +141,22 @@ def _pending(tx: Transaction, event_key: str) -> tuple[DecisionRow, ...]:
             REVIEW_DECISION.c.verdict == DecisionVerdict.PENDING,
         )
         .order_by(REVIEW_DECISION.c.decided_at, REVIEW_DECISION.c.decision_id)
+    )
+    return tuple(to_decision(row) for row in rows)
+
+
+def _left(tx: Transaction, older_than: timedelta, limit: int) -> tuple[DecisionRow, ...]:
+    rows = tx.rows(
+        select(REVIEW_DECISION)
+        .join(REVIEW_ITEM, REVIEW_ITEM.c.review_id == REVIEW_DECISION.c.review_id)
+        .where(
+            REVIEW_ITEM.c.state == ReviewState.OPEN,
+            REVIEW_DECISION.c.verdict == DecisionVerdict.PENDING,
+            REVIEW_DECISION.c.via != BY_TIMER,
+            REVIEW_DECISION.c.decided_at <= tx.now - older_than,
+        )
+        .order_by(REVIEW_DECISION.c.decided_at, REVIEW_DECISION.c.decision_id)
+        .limit(limit)
     )
     return tuple(to_decision(row) for row in rows)
 

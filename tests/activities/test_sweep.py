@@ -12,6 +12,8 @@ from activities.sweep import RunState, SweepActivities, Swept
 from leadproof.domain.errors import LedgerUnavailable
 from leadproof.domain.events import Lead
 from leadproof.domain.mutation import Reason
+from leadproof.domain.review import ReviewDecision, parse_decision
+from leadproof.domain.steps import Question
 from tests.activities.room import Room
 
 AGE = timedelta(seconds=60)
@@ -24,6 +26,7 @@ class Described:
         self.states = states
         self.broken: dict[str, Exception] = {}
         self.resumed: list[str] = []
+        self.told: list[tuple[str, str]] = []
 
     async def state(self, lead: Lead) -> RunState:
         state = self.states.get(f"of_{lead.source_record_id}", RunState.CLOSED)
@@ -35,6 +38,9 @@ class Described:
         if lead.source_record_id in self.broken:
             raise self.broken[lead.source_record_id]
         self.resumed.append(lead.source_record_id)
+
+    async def tell(self, lead: Lead, decision: ReviewDecision) -> None:
+        self.told.append((lead.source_record_id, decision.decision_id))
 
 
 async def swept(room: Room, runs: Described) -> Swept:
@@ -77,3 +83,25 @@ async def test_a_run_that_ends_twice_is_a_question_once(room: Room) -> None:
     assert item.reason == Reason.RUN_FAILED
     room.clock.forward(60)
     assert await swept(room, Described()) == Swept(seen=1)
+
+
+def kept(room: Room, record: str) -> str:
+    """A question about a lead's event, and a decision that is kept and not applied: its id."""
+    key = room.admit(record)
+    item = room.ledger.open_event_review(
+        key, Question(reason="source_down", queue="default", due_at=room.clock.now() + AGE)
+    )
+    sent = {"decision_id": f"of {record}", "review_id": item.review_id, "version": 1, "decision": "abandon"}
+    room.ledger.record_decision(parse_decision([sent]), reviewer="person:dana", via="page")
+    return key
+
+
+async def test_a_decision_that_is_kept_is_taken_to_its_run_or_begins_one(room: Room) -> None:
+    kept(room, "1")
+    twice = kept(room, "2")
+    room.ledger.elect_run(twice, run=0)  # not resumed any more, but for a decision
+    runs = Described(of_1=RunState.OPEN)
+    assert await swept(room, runs) == Swept()  # it may be on its way
+    room.clock.forward(60)
+    assert await swept(room, runs) == Swept(seen=2, told=1)
+    assert (runs.told, runs.resumed) == ([("1", "of 1")], ["2"])

@@ -17,6 +17,7 @@ from temporalio.service import RPCError
 from activities.sweep import Swept
 from leadproof.domain.events import Outcome
 from leadproof.domain.mutation import Reason, Status
+from leadproof.domain.review import parse_decision
 from leadproof.domain.steps import Arrival
 from tests.support.house import House, eventually, eventually_answered
 from tests.workflows.test_reviews import BIG
@@ -201,3 +202,23 @@ async def test_a_worker_that_does_not_know_a_lead_leaves_it_to_the_one_that_does
     await house.outcome(key, Outcome.DONE)
     assert await run.result() == Outcome.DONE
     assert len(house.writes(record_id)) == 1
+
+
+async def test_a_decision_of_which_its_run_never_heard_is_taken_to_it_by_the_sweep(house: House) -> None:
+    record_id, key = await house.lead(**BIG)
+    await house.outcome(key, Outcome.REVIEW)
+    item = house.ledger.review_of(house.mutation(key).mutation_key)
+    assert item is not None
+    sent = {"decision_id": "c-1", "review_id": item.review_id, "version": item.version, "decision": "approve"}
+    house.ledger.record_decision(parse_decision([sent]), reviewer="person:dana", via="page")
+    # after this row Temporal was out of reach, or the starter was killed
+    await eventually_answered(lambda: _told(house), within=20)
+    await house.outcome(key, Outcome.DONE)
+    assert [(one.reviewer, one.via, one.verdict) for one in house.ledger.decisions_of(key)] == [
+        ("person:dana", "page", "applied")
+    ]
+    assert len(house.writes(record_id)) == 1
+
+
+async def _told(house: House) -> bool:
+    return (await _sweep(house)).told == 1
