@@ -20,14 +20,14 @@ async def test_of_two_people_one_decides_and_the_other_is_told_who(desk: Desk) -
             await page.goto(f"/review/{item.review_id}")
         await asyncio.gather(decide(dana, "Overwrite", "it is ours"), decide(kofi, "Overwrite", "it is ours"))
         await desk.house.outcome(key, Outcome.DONE)
-        for page in (dana, kofi):
-            await expect(page.get_by_role("heading", name="Your decision")).to_be_visible()
-        won = [await page.get_by_text("Applied: overwrite.").count() for page in (dana, kofi)]
-        assert sorted(won) == [0, 1]
-        winner, loser = ("dana", kofi) if won[0] else ("kofi", dana)
-        await expect(loser.get_by_text(f"Not applied: api:{winner} decided overwrite")).to_be_visible()
+        applied, *kept = sorted(desk.house.ledger.decisions_of(key), key=lambda row: row.verdict)
+        won, lost = (dana, kofi) if applied.reviewer == "api:dana" else (kofi, dana)
+        await expect(won.get_by_text("Applied: overwrite.")).to_be_visible()
+        # as its own decision's verdict, or where the question was closed before it came, as how that was
+        await expect(lost.get_by_text(f"{applied.reviewer} decided overwrite").first).to_be_visible()
+        await expect(lost.get_by_text("Applied: overwrite.")).to_have_count(0)
     assert len(desk.house.writes(record_id)) == 2
-    assert sorted(row.verdict for row in desk.house.ledger.decisions_of(key)) == ["applied", "repeated"]
+    assert [row.verdict for row in (applied, *kept)] in (["applied"], ["applied", "repeated"])
 
 
 async def test_a_decision_on_an_old_page_is_stale_and_shows_what_stands_now(desk: Desk) -> None:
