@@ -6,7 +6,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from leadproof.domain.attribution import IN_OUR_WRITE
@@ -154,6 +154,7 @@ def test_a_question_about_an_event_and_one_that_nothing_is_kept_of() -> None:
     assert set(what_it_does(empty, ["accept", "abandon"])) == {Decision.ACCEPT, Decision.ABANDON}
 
 
+@settings(max_examples=25)
 @given(
     status=st.sampled_from(Status),
     reason=st.sampled_from([None, *Reason]),

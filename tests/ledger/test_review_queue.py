@@ -13,6 +13,7 @@ from leadproof.domain.mutation import Reason
 from leadproof.domain.queue import PAGE_SIZE, QueueQuery
 from leadproof.domain.review import Decision, ReviewItem
 from leadproof.domain.steps import Arrival, Question
+from leadproof.ledger.tables import LEAD_EVENT, MUTATION, REVIEW_ITEM
 from tests.ledger.steps import decide, divergent
 from tests.support.ledgers import START, HandClock, OwnedLedger, a_lead_event, a_mutation, planned
 
@@ -105,6 +106,49 @@ def test_the_mark_moves_when_a_page_shows_something_else(
     assert ledger.queue_mark(asked) != decided  # one is overdue now
 
 
+def many(ledger: OwnedLedger, number: int) -> None:
+    """So many open questions more, each with its event and mutation, in three statements."""
+    event = a_lead_event("1")
+    mutation = a_mutation(event)
+    of_event = event.model_dump() | {
+        "outcome": "review",
+        "run": 0,
+        "deliveries": 1,
+        "conflicts": 0,
+        "first_seen_at": START,
+        "last_seen_at": START,
+    }
+    states = ("base_state", "intended_state", "observed_state", "acceptance_receipt", "differences", "depends_on")
+    of_mutation = mutation.model_dump() | mutation.model_dump(mode="json", include=set(states))
+    events, mutations, items = [], [], []
+    for one in range(number):
+        key, name = f"{one:064x}", f"{one:063x}m"
+        events.append(of_event | {"event_key": key, "workflow_id": key, "source_record_id": str(one)})
+        of_one = {"mutation_key": name, "event_key": key, "source_record_id": str(one), "target_record": key}
+        mutations.append(of_mutation | of_one)
+        items.append(
+            {
+                "review_id": key,
+                "subject": name,
+                "event_key": key,
+                "mutation_key": name,
+                "round": 1,
+                "reason": "needs_approval",
+                "queue": ("sales", "default", "enterprise")[one % 3],
+                "state": "open",
+                "opened_at": START,
+                "due_at": START + timedelta(minutes=one),
+                "version": 1,
+            }
+        )
+
+    def insert(connection: sa.Connection) -> None:
+        for table, rows in ((LEAD_EVENT, events), (MUTATION, mutations), (REVIEW_ITEM, items)):
+            connection.execute(sa.insert(table), rows)
+
+    ledger._engine.write(insert)  # the fastest way in; what is tested is the way out
+
+
 @contextmanager
 def counted() -> Iterator[list[str]]:
     """The statements that are run meanwhile, by whatever engine."""
@@ -122,8 +166,7 @@ def counted() -> Iterator[list[str]]:
 
 
 def test_a_page_takes_two_statements_and_holds_so_many(ledger: OwnedLedger) -> None:
-    for number in range(PAGE_SIZE + 3):
-        approval(ledger, str(number), due_hours=number + 1)
+    many(ledger, PAGE_SIZE + 3)
     with counted() as statements:
         first = ledger.queue_page(QueueQuery())
         second = ledger.queue_page(QueueQuery(page=2))

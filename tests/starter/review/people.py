@@ -19,7 +19,7 @@ PAGE = {
     "LEADPROOF_REVIEW_KEY": "the-key-of-the-review-page",
     "LEADPROOF_REVIEW_PROXY_HEADER": HEADER,
     "LEADPROOF_REVIEW_PROXY_ADDRESSES": "127.0.0.1",
-    "LEADPROOF_REVIEWERS": "dana:reviewer,kofi:reviewer:enterprise,mira:viewer,ada:admin",
+    "LEADPROOF_REVIEWERS": "dana:reviewer,kofi:reviewer:enterprise,mira:viewer,tom:viewer:enterprise,ada:admin",
     "LEADPROOF_TEMPORAL_UI_URL": "http://temporal.example/",
 }
 _APART = frozenset({"button", "caption", "dd", "div", "dt", "h1", "h2", "li", "p", "q", "td", "th", "tr"})

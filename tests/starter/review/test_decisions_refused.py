@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from temporalio.client import Client
 
 from leadproof.domain.review import Decision
 from tests.ledger import steps
 from tests.starter.door import Door
-from tests.starter.review.people import HEADER, Person, Read, clicked
+from tests.starter.review.people import HEADER, Person, Read, a_review_door, clicked
 from tests.starter.review.questions import approval, edited
 
 pytestmark = pytest.mark.usefixtures("impatient")
@@ -149,13 +150,15 @@ def broken(door: Door) -> None:
     Path(path).write_bytes(b"no database at all" * 1000)
 
 
-async def test_a_ledger_that_does_not_answer_is_said_on_a_page(door: Door, dana: Person) -> None:
-    item = approval(door)
-    form = clicked(await dana.opens(item.review_id), "approve")
-    broken(door)
-    for answer in (await dana.get("/review"), await dana.sends(item.review_id, form)):
-        refused(answer, 503, "")
-        assert answer.headers["retry-after"]
+async def test_a_ledger_that_does_not_answer_is_said_on_a_page(unworked: Client, tmp_path: Path) -> None:
+    async with a_review_door(unworked, tmp_path) as door:
+        dana = Person(door, "dana")
+        item = approval(door)
+        form = clicked(await dana.opens(item.review_id), "approve")
+        broken(door)
+        for answer in (await dana.get("/review"), await dana.sends(item.review_id, form)):
+            refused(answer, 503, "")
+            assert answer.headers["retry-after"]
 
 
 async def test_a_decision_id_of_a_page_is_nobody_elses(door: Door, dana: Person) -> None:

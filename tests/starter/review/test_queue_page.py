@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import time
-from datetime import timedelta
 from typing import Any
 
 import pytest
-import sqlalchemy as sa
 
 from leadproof.domain.review import Decision, ReviewItem
-from leadproof.ledger.tables import LEAD_EVENT, MUTATION, REVIEW_ITEM
 from tests.ledger.steps import decide
-from tests.ledger.test_review_queue import counted
+from tests.ledger.test_review_queue import counted, many
 from tests.starter.door import Door
 from tests.starter.review.people import Person
 from tests.starter.review.questions import approval, edited, refused, unplanned
-from tests.support.ledgers import START, a_lead_event, a_mutation
 
 
 @pytest.fixture
@@ -148,52 +144,9 @@ async def test_a_moment_that_is_none_counts_nothing_as_new(
     assert "new question" not in told.text
 
 
-def many(door: Door, number: int) -> None:
-    """So many open questions more, each with its event and mutation, in three statements."""
-    event = a_lead_event("1")
-    mutation = a_mutation(event)
-    of_event = event.model_dump() | {
-        "outcome": "review",
-        "run": 0,
-        "deliveries": 1,
-        "conflicts": 0,
-        "first_seen_at": START,
-        "last_seen_at": START,
-    }
-    states = ("base_state", "intended_state", "observed_state", "acceptance_receipt", "differences", "depends_on")
-    of_mutation = mutation.model_dump() | mutation.model_dump(mode="json", include=set(states))
-    events, mutations, items = [], [], []
-    for one in range(number):
-        key, name = f"{one:064x}", f"{one:063x}m"
-        events.append(of_event | {"event_key": key, "workflow_id": key, "source_record_id": str(one)})
-        of_one = {"mutation_key": name, "event_key": key, "source_record_id": str(one), "target_record": key}
-        mutations.append(of_mutation | of_one)
-        items.append(
-            {
-                "review_id": key,
-                "subject": name,
-                "event_key": key,
-                "mutation_key": name,
-                "round": 1,
-                "reason": "needs_approval",
-                "queue": ("sales", "default", "enterprise")[one % 3],
-                "state": "open",
-                "opened_at": START,
-                "due_at": START + timedelta(minutes=one),
-                "version": 1,
-            }
-        )
-
-    def insert(connection: sa.Connection) -> None:
-        for table, rows in ((LEAD_EVENT, events), (MUTATION, mutations), (REVIEW_ITEM, items)):
-            connection.execute(sa.insert(table), rows)
-
-    door.ledger._engine.write(insert)  # the fastest way in; what is tested is the way out
-
-
 @pytest.mark.parametrize("number", [10, 1000])
 async def test_a_page_takes_two_statements_however_many_wait(door: Door, dana: Person, number: int) -> None:
-    many(door, number)
+    many(door.ledger, number)
     with counted() as statements:
         page = await dana.reads("/review")
     assert len(statements) == 2, statements
@@ -212,7 +165,7 @@ async def test_a_page_takes_two_statements_however_many_wait(door: Door, dana: P
 
 
 async def test_the_page_before_and_after_keep_what_was_chosen(door: Door, dana: Person) -> None:
-    many(door, 400)
+    many(door.ledger, 400)
     page = await dana.reads("/review", queue="sales", page="2")
     assert {"/review?queue=sales&page=1", "/review?queue=sales&page=3"} <= set(page.links)
     assert "134 of them as chosen, 51 to 100 shown" in page.text
