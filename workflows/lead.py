@@ -208,8 +208,7 @@ class LeadWorkflow:
                 if await self._decide(self._sent.pop(0)):
                     return True
             elif self._pending_until is not None and self._pending_until <= workflow.now():
-                self._pending_until = None
-                if await self._decide(DecideCommand(event_key=self._event_key)):
+                if await self._decide_pending():
                     return True
             elif self._over(workflow.now()):
                 if await self._expire():
@@ -389,6 +388,19 @@ class LeadWorkflow:
                 self._pending_until = min(self._pending_until or answer.until, answer.until)
         await self._wake(decided.book)
         return decided.plan_again
+
+    async def _decide_pending(self) -> bool:
+        """Apply what is pending, now that it can be; where the ledger's clock says not yet, after a pause once more."""
+        self._pending_until = None
+        again = await self._decide(DecideCommand(event_key=self._event_key))
+        early = self._pending_until is not None and self._pending_until <= workflow.now()
+        if early and workflow.patched("pending-paced"):
+            wait = self._waits.get(self._event_key, _FIRST_WAIT)
+            self._waits[self._event_key] = min(wait * 2, _LONGEST_PAUSE)
+            self._pending_until = workflow.now() + wait
+        elif not early:
+            self._waits.pop(self._event_key, None)
+        return again
 
     def _windows(self) -> dict[str, datetime]:
         """Per open question the end of its window, where it has one; of one that is over, when the policy is asked

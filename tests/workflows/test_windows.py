@@ -21,7 +21,7 @@ from leadproof.domain.events import Outcome
 from leadproof.domain.mutation import Reason, Status
 from leadproof.domain.review import BY_TIMER, DecisionVerdict, ReviewItem, ReviewState
 from tests.conftest import a_server
-from tests.support.house import EMBEDDED_VERSION, House, a_house, eventually_answered, quick_policy
+from tests.support.house import EMBEDDED_VERSION, House, a_house, eventually, eventually_answered, quick_policy
 from workflows.contract import LEADS_QUEUE, SWEEP_WORKFLOW
 
 BIG = {"numemployees": "1000+"}
@@ -185,6 +185,27 @@ async def test_a_run_that_is_not_resumed_any_more_leaves_no_question_open_for_ev
     lead = years.house.ledger.lead(key)
     assert lead is not None
     assert lead.outcome is Outcome.ABANDONED
+
+
+async def test_what_cannot_be_decided_yet_is_not_asked_for_again_and_again_while_the_clocks_disagree(
+    years: Years,
+) -> None:
+    async with years.house.worked():
+        house = years.house
+        await years.forward(None, timedelta(seconds=-4))  # the ledger's clock, behind Temporal's
+        record_id = house.contact()
+        house.control.fault("apply_later", match=record_id, args={"seconds": 0.3})
+        await house.deliver(house.creation(record_id))
+        key = house.key_of(record_id)
+        await eventually(lambda: house.writes(record_id))
+        house.control.delete("/records", {"provider": "hubspot", "object": "contacts", "id": record_id, "user": "9001"})
+        item = await eventually(lambda: house.ledger.review_of(house.mutation(key).mutation_key))
+        assert (await house.decide(item.review_id, "abandon", version=item.version)).status_code == 202
+        await house.outcome(key, Outcome.ABANDONED)
+        assert [one.verdict for one in house.ledger.decisions_of(key)] == [DecisionVerdict.APPLIED]
+        history = await house.handle(key).fetch_history()
+        kinds = [one.activity_task_scheduled_event_attributes.activity_type.name for one in history.events]
+        assert kinds.count("apply_decision") <= 6  # without a pause it was five times as many
 
 
 @asynccontextmanager
