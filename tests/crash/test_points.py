@@ -23,7 +23,7 @@ STORED, SETTLING = Point("after", "ledger.store_answer"), Point("before", "ledge
 DECIDING = Point("before", "ledger.apply_decision", "apply_decision")
 DECIDED = Point("after", "ledger.apply_decision", "apply_decision")
 
-CASES: Final = (
+WRITES: Final = (
     Case("the plan is recorded", Point("after", "ledger.record_plan", "plan")),
     Case("before the claim", Point("before", "ledger.claim")),
     Case("the claim is made", CLAIMED, (UNHEARD, HEARD)),
@@ -36,6 +36,9 @@ CASES: Final = (
     Case("between two read-backs", Point("before", "crm.read", "reconcile", passing=2), faults=(LAGS,)),
     Case("before it is settled", SETTLING),
     Case("it is settled", Point("after", "ledger.settle", "reconcile")),
+)
+
+QUESTIONS_AND_CREATES: Final = (
     Case("the question is put", Point("after", "ledger.open_review", "open_review"), asks="approve"),
     Case("a review is open", None, asks="approve"),
     Case("a decision comes", DECIDING, asks="approve", decided=True),
@@ -114,15 +117,17 @@ async def house(server: WorkflowEnvironment, tmp_path: Path) -> AsyncIterator[Ho
         yield built
 
 
+@pytest.mark.parametrize("cases", [WRITES, QUESTIONS_AND_CREATES], ids=["writes", "questions and creates"])
 async def test_a_worker_killed_at_any_point_leaves_one_effect(
     house: House,
+    cases: tuple[Case, ...],
     tmp_path: Path,
     recovered: Callable[[str, float], None],
     missed_within: float,
     subtests: pytest.Subtests,
 ) -> None:
     """And is missed in seconds: no lead waits for the time that a step may take."""
-    await killed_everywhere(house, CASES, tmp_path, recovered=recovered, missed_within=missed_within, subtests=subtests)
+    await killed_everywhere(house, cases, tmp_path, recovered=recovered, missed_within=missed_within, subtests=subtests)
 
 
 @pytest.mark.crash_full
