@@ -191,7 +191,7 @@ def _question(
     example = {"review_id": item.review_id, "version": item.version, "decision": choices[0], "reason": ""}
     return [
         *lines,
-        f"Or here: *More Actions*, *Send a Signal*, `{contract.SIGNAL_DECIDE}`; as data the lines below, with one of",
+        f"Or here: *More Actions*, *Send a Signal*, `{contract.SIGNAL_DECIDE}`, the lines below as data. It may be",
         "",
         *(f"- `{decision}`: {_DOES[decision]}" for decision in choices),
         "",
