@@ -128,6 +128,20 @@ class Cases:
             stage_first=stage_first,
         )
 
+    def withheld(self, case: Case) -> dict[Decision, str]:
+        """What the question would allow and cannot be carried out now, each with why."""
+        mutation = case.mutation
+        if mutation is None or mutation.intended_state is None or case.item.state is not ReviewState.OPEN:
+            return {}
+        told = {
+            one: why
+            for one in allowed_decisions(status=mutation.status, reason=mutation.reason)
+            if (why := why_not(mutation, one, lambda _: self._policy)) is not None
+        }
+        if mutation.status is Status.UNCERTAIN and Decision.RETRY not in case.allowed:
+            told[Decision.RETRY] = "no read-back has shown yet that the earlier request changed nothing"
+        return told
+
     def quiescence(self, case: Case) -> timedelta | None:
         """How long after an attempt a request can still change the target; `None` where the policy does not say."""
         mutation = case.mutation

@@ -46,11 +46,19 @@ def form_of(fields: Mapping[str, str]) -> str:
 
 
 def offer(
-    case: Case, behind: Behind, effects: Mapping[Decision, str], viewer: Viewer, fields: Mapping[str, str]
+    case: Case,
+    behind: Behind,
+    viewer: Viewer,
+    *,
+    effects: Mapping[Decision, str],
+    withheld: Mapping[Decision, str],
+    fields: Mapping[str, str],
 ) -> dict[str, Any]:
     """What can be decided and what each would do, or why nothing can be.
 
     Args:
+        effects: what each allowed decision would do, in a sentence.
+        withheld: why others cannot be carried out now.
         fields: of the form that was sent and is shown again.
     """
     offered = case.allowed if viewer.decides(case.item.queue) else ()
@@ -62,13 +70,14 @@ def offer(
         "saw": latest_number(case),
         "reason": fields.get("reason", ""),
         "why_none": None if offered else _why_none(case, viewer),
+        "withheld": [f"{_label(one)} is not offered: {why}." for one, why in withheld.items()] if ordered else [],
         "needs": ", ".join(plain(one) for one in ordered if needs_reason(case, one)),
         "behind": len(behind.waiting) if any(one in ALSO_BEHIND for one in ordered) else 0,
         "also_behind": fields.get("behind") == "yes",
         "choices": [
             {
                 "decision": one.value,
-                "label": plain(one.value).capitalize(),
+                "label": _label(one),
                 "text": effects.get(one, ""),
                 "writes": before_and_after(case, one) if one in WRITES else None,
                 "read": fields.get(f"read_{one.value}") == "yes",
@@ -76,6 +85,10 @@ def offer(
             for one in ordered
         ],
     }
+
+
+def _label(decision: Decision) -> str:
+    return plain(decision.value).capitalize()
 
 
 def why_not_theirs(case: Case, viewer: Viewer) -> str:

@@ -143,7 +143,14 @@ class QuestionPages:
             **question(case, behind, self._settings, now),
             review_id=case.item.review_id,
             outcome=outcome,
-            asked=answer_form.offer(case, behind, self._cases.effects(case, behind), viewer, fields or {}),
+            asked=answer_form.offer(
+                case,
+                behind,
+                viewer,
+                effects=self._cases.effects(case, behind),
+                withheld=self._cases.withheld(case),
+                fields=fields or {},
+            ),
             fault=fault,
             now=now,
         )

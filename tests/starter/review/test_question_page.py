@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
+from temporalio.client import Client
 
 from leadproof.domain.mutation import Reason
 from leadproof.domain.plan import ActionKind
 from leadproof.domain.review import Decision, DecisionVerdict, ReviewItem
 from leadproof.domain.steps import Arrival
 from tests.ledger import steps
-from tests.starter.door import Door
-from tests.starter.review.people import Person, Read, clicked
+from tests.starter.door import POLICY, Door, a_door, settings_of
+from tests.starter.review.people import PAGE, Person, Read, clicked
 from tests.starter.review.questions import (
     asked,
     edited,
@@ -76,6 +78,7 @@ async def test_a_lost_answer_is_told_and_giving_it_up_needs_a_reason(door: Door,
     assert "Read-back 1 could not be read: read timed out" in page.text
     assert "owner Stood (empty) Intended kofi Observed – Difference · not read yet" in page.text
     assert page.offered() == ["abandon"]
+    assert "Retry is not offered: no read-back has shown yet that the earlier request changed nothing." in page.text
     assert "needed for abandon" in page.text
     answer = await dana.decides(item.review_id, "abandon", reason=" ")
     assert answer.status_code == 422
@@ -89,6 +92,19 @@ async def test_an_edit_that_we_wrote_over_is_shown_as_lost(door: Door, dana: Per
     assert "Observed kofi Lost dana Difference ↺ edit replaced Changed by Dana" in page.text
     assert page.offered() == ["accept", "overwrite", "restore", "abandon"]
     assert "Put back Dana's change: owner = dana over what stands (now: kofi)." in page.text
+
+
+async def test_what_the_policy_keeps_from_being_carried_out_is_told(unworked: Client, tmp_path: Path) -> None:
+    text = POLICY.read_text(encoding="utf-8")
+    unpermitted = text.replace('kind = "clear_stage"', 'kind = "link"').replace("clear_stage = 400", "link = 400")
+    async with a_door(unworked, tmp_path, policy=unpermitted, settings=settings_of(**PAGE)) as door:
+        row = planned(door, fields={"lifecycle_stage": "lead"}, base_state={"lifecycle_stage": None})
+        item = steps.divergent(door.ledger, door.clock, row, None, (), fields={"lifecycle_stage": "customer"})
+        page = await Person(door, "dana").opens(item.review_id)
+        assert page.offered() == ["accept", "abandon"]
+        why = "the stage would move backward, and the policy does not permit clear_stage and set_stage"
+        assert f"Overwrite is not offered: {why}." in page.text
+        assert "is not offered" not in (await Person(door, "mira").opens(item.review_id)).text
 
 
 async def test_a_refusal_says_what_was_refused(door: Door, dana: Person) -> None:
