@@ -22,7 +22,7 @@ from starter import decisions
 from starter.auth import Tokens
 from starter.bodies import check_json, raw_body
 from starter.choosing import Choice, Choosing
-from starter.decisions import Decided, Decisions
+from starter.decisions import Decided, Decisions, stands_for
 from starter.many import ManyDecisions, checked, read_many
 from starter.metrics import Metrics
 from starter.off_loop import off_loop
@@ -170,8 +170,7 @@ class _Party:
         self.decision = choice.decision.model_copy(update={"decision_id": recorded.decision_id})
         self.recorded = recorded
         self.decided: Decided | None = None
-        kept = (recorded.review_id, recorded.review_version, recorded.decision)
-        if kept != (self.decision.review_id, self.decision.version, self.decision.decision.value):
+        if not stands_for(recorded, self.decision):
             why = "its decision_id stands for another decision"
             self.decided = Decided(recorded.decision_id, DecisionVerdict.IMPOSSIBLE, why)
 

@@ -84,11 +84,7 @@ class Decisions:
         via = f"{via}, claims to be {decision.reviewer}" if decision.reviewer else via
         decision = decision.model_copy(update={"reviewer": reviewer})
         recorded = await off_loop(lambda: self._ledger.record_decision(decision, reviewer=reviewer, via=via))
-        if (recorded.review_id, recorded.review_version, recorded.decision) != (
-            decision.review_id,
-            decision.version,
-            decision.decision.value,
-        ):
+        if not stands_for(recorded, decision):
             raise problems.decision_id_taken()
         return await self.applied(item, decision.model_copy(update={"decision_id": recorded.decision_id}), recorded)
 
@@ -198,6 +194,12 @@ class Decisions:
 
     def _signed(self, decision: ReviewDecision) -> dict[str, Any]:
         return as_sent(decision, self._key)
+
+
+def stands_for(recorded: DecisionRow, decision: ReviewDecision) -> bool:
+    """Whether the row under a decision's id is this decision, by the same person, and none that came before it."""
+    said = decision.review_id, decision.version, decision.decision.value, decision.reviewer
+    return (recorded.review_id, recorded.review_version, recorded.decision, recorded.reviewer) == said
 
 
 def _decided(row: DecisionRow, answered: Answered | None) -> Decided:

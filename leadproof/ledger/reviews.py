@@ -256,9 +256,13 @@ def _record(tx: Transaction, row: DecisionRow) -> DecisionRow:
 
 
 def _record_again(tx: Transaction, row: DecisionRow) -> DecisionRow:
-    """Keep what a person typed. The same words were impossible before: what they are about may have moved since, and
-    then they are a decision of their own, once for each state of it."""
+    """Keep what a person typed. The same words of somebody else are another decision. The same words were impossible
+    before: what they are about may have moved since, and then they are a decision of their own, once for each state of
+    it."""
     standing = _record(tx, row)
+    if standing.reviewer != row.reviewer:
+        row = row.model_copy(update={"decision_id": keys.digest(["decision-of/1", row.decision_id, row.reviewer])})
+        standing = _record(tx, row)
     if standing.verdict is not DecisionVerdict.IMPOSSIBLE or row.verdict is not DecisionVerdict.PENDING:
         return standing
     item = _review(tx, row.review_id) if row.review_id is not None else None

@@ -137,6 +137,23 @@ async def test_a_decision_id_stands_for_one_decision(door: Door) -> None:
         assert answer.json()["type"] == "urn:leadproof:problem:decision-id-taken"
 
 
+async def test_the_same_decision_by_somebody_else_is_theirs(door: Door) -> None:
+    item, _ = await a_question(door)
+    for by in ("decide", "all", "all"):  # typed, without an id
+        answer = await decide(door, item.review_id, by=by)
+        assert answer.status_code == 202
+    rows = door.ledger.decisions_of(item.event_key)
+    assert sorted(row.reviewer for row in rows) == ["api:all", "api:decide"]
+    assert answer.json()["decision_id"] == next(row.decision_id for row in rows if row.reviewer == "api:all")
+
+    assert (await decide(door, item.review_id, decision_id="c-1")).status_code == 202
+    other = await decide(door, item.review_id, decision_id="c-1", by="all")
+    assert (other.status_code, other.json()["type"]) == (409, "urn:leadproof:problem:decision-id-taken")
+    body = {"decisions": [{"review_id": item.review_id, "version": 1, "decision": "approve", "decision_id": "c-1"}]}
+    (many,) = (await door.post("/v1/reviews/decisions", body)).json()["answers"]
+    assert (many["verdict"], many["why"]) == ("impossible", "its decision_id stands for another decision")
+
+
 async def test_a_decision_that_comes_too_late_is_kept_and_told_why(door: Door) -> None:
     item, _ = await a_question(door)
     await decide(door, item.review_id, decision_id="first")
