@@ -79,6 +79,7 @@ class Outcomes:
         stale = row.verdict is DecisionVerdict.STALE
         return {
             "verdict": row.verdict.value,
+            "reviewer": row.reviewer,
             "decision": decision,
             "reason": row.reason,
             "said": self._said(row, case, decision),

@@ -186,6 +186,7 @@ class _Table:
             "observed": self._value(name, observed),
             "lost": value_in_words(name, difference.lost, self._owners) if _loses(difference) and difference else None,
             "mark": mark,
+            "stands_out": mark in {DIFFERS, REPLACED, NOT_RETURNED},
             "by": author(by, self._owners) if by is not None or mark in {DIFFERS, REPLACED} else NONE,
             "at": at,
         }

@@ -140,13 +140,17 @@ async def test_what_waits_behind_it_is_shown(door: Door, dana: Person) -> None:
     assert "Waits for the same record qualify hubspot contact 9201, lead 202: not written yet" in page.text
 
 
-async def test_a_decision_that_no_worker_answers_is_kept_and_the_page_goes_on_looking(door: Door, dana: Person) -> None:
+async def test_a_decision_that_no_worker_answers_is_kept_and_the_page_goes_on_looking(
+    door: Door, dana: Person, ada: Person
+) -> None:
     item, _ = await a_question(door)
     page = await dana.decided(item.review_id, "approve", reason="knows them")
     assert "Kept: approve waits, since no worker has answered yet. It is applied as soon as one runs." in page.text
     assert decisions(door, item) == [("approve", "person:dana", "page", "knows them", "pending")]
+    (row,) = door.ledger.decisions_of(item.event_key)
+    shared = await ada.reads(f"/review/{item.review_id}", decision=row.decision_id)
+    assert "Decision of person:dana Kept: approve waits" in shared.text
     assert await dana.looks_again(page) is None
-    row = door.ledger.decisions_of(item.event_key)[0]
     door.ledger.apply_decision(row.decision_id, quiescence=timedelta(0))
     told = await dana.looks_again(page)
     assert told is not None
