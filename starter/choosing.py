@@ -140,8 +140,9 @@ class Choosing:
             first = tuple(one for one in known if one.item.review_id != item.review_id)
             return Chosen((first, tuple(one for one in known if one.item.review_id == item.review_id)))
         decision = asked.decision or Decision.ABANDON
-        own = _choice(item, decision, asked.reason, base, version=front.version, shown=front.shown_digest or None)
-        waiting = self._waiting(item, own.decision)
+        own = _choice(item, decision, asked.reason, base, version=front.version, shown=front.shown_digest)
+        shown = front.waiting
+        waiting = [one for one in self._waiting(item, own.decision) if shown is None or one.mutation_key in shown]
         behind = tuple(
             _choice(one, Decision.ABANDON, asked.reason, base) for one in self._asked(item, waiting[: MOST - 1])
         )

@@ -35,13 +35,18 @@ class AllOf(BaseModel):
 
 
 class Front(BaseModel):
-    """The question that others wait behind, as it was shown."""
+    """The question that others wait behind, as it was shown.
+
+    Attributes:
+        waiting: the mutations that were shown behind it, and none that has come since is meant; `None`: all that wait.
+    """
 
     model_config = _FROZEN
 
     review_id: _Id
     version: int = Field(ge=1, lt=2**31)
     shown_digest: _Text | None = None
+    waiting: list[_Id] | None = Field(default=None, max_length=MOST)
 
 
 class ManyDecisions(BaseModel):

@@ -13,7 +13,7 @@ from leadproof.domain.review import Decision, ReviewState
 from leadproof.domain.wording import plain
 from starter import problems
 from starter.cases import Behind, Case
-from starter.many import Front, ManyDecisions
+from starter.many import MOST, Front, ManyDecisions
 from starter.review.question_view import before_and_after, latest_number
 from starter.review.viewer import Viewer
 
@@ -63,6 +63,7 @@ def offer(
     """
     offered = case.allowed if viewer.decides(case.item.queue) else ()
     ordered = [one for one in Decision if one in offered]
+    with_it = behind.waiting[: MOST - 1] if any(one in ALSO_BEHIND for one in ordered) else ()
     return {
         "form": fields.get("form") or new_form(),
         "digest": case.digest,
@@ -72,7 +73,8 @@ def offer(
         "why_none": None if offered else _why_none(case, viewer),
         "withheld": [f"{_label(one)} is not offered: {why}." for one, why in withheld.items()] if ordered else [],
         "needs": ", ".join(plain(one) for one in ordered if needs_reason(case, one)),
-        "behind": len(behind.waiting) if any(one in ALSO_BEHIND for one in ordered) else 0,
+        "behind": len(with_it),
+        "waits": " ".join(one.mutation_key for one in with_it),
         "also_behind": fields.get("behind") == "yes",
         "choices": [
             {
@@ -149,7 +151,7 @@ def sent(fields: Mapping[str, str], review_id: str, decision_id: str) -> dict[st
 
 
 def sent_for_all_behind(fields: Mapping[str, str], review_id: str, decision_id: str) -> ManyDecisions | None:
-    """The decision for a question and for all that waits behind it; `None` where it is for the question alone.
+    """The decision for a question and all that was shown to wait behind it; `None` where it is for the question alone.
 
     Raises:
         ValidationError: it is none.
@@ -160,6 +162,7 @@ def sent_for_all_behind(fields: Mapping[str, str], review_id: str, decision_id: 
         "review_id": review_id,
         "version": _version(fields),
         "shown_digest": fields.get("shown_digest") or None,
+        "waiting": fields.get("waits", "").split(),
     }
     return ManyDecisions.model_validate(
         {

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from leadproof.domain.mutation import Reason
+from tests.ledger.steps import claim
 from tests.starter.door import Door
 from tests.starter.review.people import Person, Read, clicked
 from tests.starter.review.questions import approval, edited, refused
 from tests.starter.test_bulk import held
+from tests.starter.test_bulk import planned as a_lead_with_a_plan
 from tests.starter.test_bulk import refused as with_a_run
 
 pytestmark = pytest.mark.usefixtures("impatient")
@@ -17,6 +20,17 @@ RETRIES = "/review/retries"
 
 def offered(page: Read) -> list[str | None]:
     return [one.get("value") for one in page.all("input", name="reason_of")]
+
+
+async def test_what_came_to_wait_since_the_page_was_shown_is_not_given_up_with_it(door: Door, dana: Person) -> None:
+    item, _, shown = await held(door)
+    form = clicked(await dana.opens(item.review_id), "accept", behind="yes")
+    later = await a_lead_with_a_plan(door, 103, target_record="same")
+    assert claim(door.ledger, later).mutation.reason is Reason.WAITS
+    await dana.follows(await dana.sends(item.review_id, form))
+    assert len(door.ledger.decisions_of(shown.event_key)) == 1
+    assert door.ledger.decisions_of(later.event_key) == ()
+    assert door.ledger.review_of(later.mutation_key) is None
 
 
 async def test_it_is_offered_for_a_reason_that_trying_again_can_answer(door: Door, dana: Person) -> None:
