@@ -26,7 +26,8 @@ _TYPES: Final = {".css": "text/css", ".js": "text/javascript", ".svg": "image/sv
 _A_YEAR: Final = "public, max-age=31536000, immutable"
 
 _UNSEEN: Final = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb\ud800-\udfff]"
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f"
+    "\u3164\ufeff\uffa0\ufff0-\ufffb\ud800-\udfff\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
 )
 """Characters that change how others are shown, or are not shown: a lead's text must look like what it is."""
 

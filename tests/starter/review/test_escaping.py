@@ -115,3 +115,12 @@ async def test_what_the_address_says_is_text(door: Door, dana: Person) -> None:
         assert page.rows == []
     harmless((await dana.get("/review", age=MARKUP)).text)
     harmless((await dana.get(f"/review/{'0' * 64}")).text)
+
+
+async def test_what_is_not_seen_is_written_out(door: Door, dana: Person) -> None:
+    unseen = "\u00ad\u034f\u115f\u180e\u200b\u2064\u206f\u3164\uffa0\U000e0001\U000e0041\U000e01ef"
+    item = approval(door, lead={"first_name": f"Mi{unseen}ra", "company": "क्\u200dष ❤\ufe0f"})
+    page = (await everywhere(dana, item.review_id))[2]
+    text = "".join(page.texts)
+    assert f"Mi{''.join(f'⟨U+{ord(one):04X}⟩' for one in unseen)}ra" in text
+    assert "क्\u200dष ❤\ufe0f" in text  # what letters and pictures are joined and chosen by stays
