@@ -314,7 +314,7 @@ class Ledger(Protocol):
         ...
 
     def queue_page(self, asked: QueueQuery) -> QueuePage:
-        """A page of open questions, due first, with the numbers of all that may be seen; a fixed number of statements."""
+        """A page of open questions, due first, and the numbers of all that may be seen, in a few statements."""
         ...
 
     def queue_mark(self, asked: QueueQuery) -> str:
