@@ -176,8 +176,12 @@ def _among(intended: dict[str, Any], observed: dict[str, Any] | None) -> dict[st
 
 
 def answered_by(mutation: Mutation, newer: Iterable[dict[str, Any]]) -> bool:
-    """Whether one of these effects set every field of a mutation's intent."""
-    return any(mutation.intent.fields.keys() <= effect.keys() for effect in newer)
+    """Whether one of these effects set every field of a mutation's intent.
+
+    What a person decided is answered by none: the decision was shown what stands, and the check sees what came after.
+    """
+    decided = mutation.parent_key is not None
+    return not decided and any(mutation.intent.fields.keys() <= effect.keys() for effect in newer)
 
 
 def answered_by_newer(tx: Transaction, mutation: Mutation, occurred_at: datetime) -> bool:

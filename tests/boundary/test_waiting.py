@@ -5,7 +5,9 @@ from __future__ import annotations
 from leadproof.boundary import Result
 from leadproof.domain.mutation import AnswerClass, Reason, Status
 from leadproof.domain.records import LookUp
+from leadproof.domain.review import Decision
 from tests.boundary.target import Target, is_lost
+from tests.boundary.test_read_back import decide
 from tests.boundary.world import INTENT, TARGET, World
 
 
@@ -156,3 +158,24 @@ def test_the_record_is_free_again_once_a_lost_write_is_made_good(world: World) -
     mutation = world.run()
     assert (mutation.status, mutation.reason) == (Status.OBSERVED, Reason.ALREADY_SO)
     assert world.outcomes == [AnswerClass.NOT_SENT]
+
+
+def test_a_restore_that_a_person_decided_is_not_answered_by_what_a_newer_event_set_before(world: World) -> None:
+    """The newer effect stood on the record when the person's edit replaced it, and is what the decision was shown."""
+    world.update(later=60, fields={"owner": "501"})
+    assert world.run().status is Status.OBSERVED
+    world.update(base_state={"owner": "501", "lead_status": None})  # planned on what the newer one left
+
+    def edit() -> None:
+        world.clock.forward(0.5)
+        world.target.edit(owner="777")
+        world.clock.forward(0.5)
+
+    world.target.on_send.append(edit)
+    mutation = world.run()
+    assert (mutation.status, mutation.reason) == (Status.DIVERGENT, Reason.OVERWROTE_UNSEEN_EDIT)
+    applied = decide(world, Decision.RESTORE)
+    assert applied.derived is not None
+    world.key = applied.derived.mutation_key
+    assert world.run().status is Status.OBSERVED
+    assert world.record.fields["owner"] == "777"
