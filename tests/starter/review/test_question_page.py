@@ -11,7 +11,7 @@ from temporalio.client import Client
 
 from leadproof.domain.mutation import Reason
 from leadproof.domain.plan import ActionKind
-from leadproof.domain.review import Decision, DecisionVerdict, ReviewItem
+from leadproof.domain.review import DecisionVerdict, ReviewItem
 from leadproof.domain.steps import Arrival
 from tests.ledger import steps
 from tests.starter.door import POLICY, Door, a_door, settings_of
@@ -27,7 +27,7 @@ from tests.starter.review.questions import (
     unplanned,
 )
 from tests.starter.test_reviews import a_question
-from tests.support.ledgers import START, a_lead_event, a_mutation, a_plan
+from tests.support.ledgers import a_lead_event, a_mutation, a_plan
 
 pytestmark = pytest.mark.usefixtures("impatient")
 
@@ -253,34 +253,6 @@ async def test_what_the_question_does_not_allow_is_told_with_what_it_allows(door
     assert "the question does not allow retry as it stands; possible: approve, abandon." in told.text
 
 
-async def test_a_question_that_evidence_answered(door: Door, dana: Person) -> None:
-    item = unanswered(door)
-    page = await dana.opens(item.review_id)
-    row = door.ledger.mutation(item.subject)
-    assert row is not None
-    steps.observed(door.ledger, door.clock, row)
-    told = await dana.looks_again(page)
-    assert told is not None
-    assert "Evidence answered this question; nobody had to decide it." in told.text
-    assert "Now the effect is: written and read back" in told.text
-    whole = await dana.opens(item.review_id)
-    assert "This question is closed; nothing can be decided any more." in whole.text
-    assert not [one for one in whole.elements if "hx-get" in one[1]]
-
-
-async def test_what_came_of_a_decided_question_is_linked(door: Door, dana: Person) -> None:
-    item = edited(door)
-    steps.decide(door.ledger, item, Decision.OVERWRITE)
-    (derived,) = [row for row in door.ledger.mutations_of(item.event_key) if row.parent_key]
-    page = await dana.opens(item.review_id)
-    assert "Now the effect is: superseded" in page.text
-    assert "Now what the decision writes is: not written yet (approved)" in page.text
-    again = steps.divergent(door.ledger, door.clock, derived)
-    page = await dana.opens(item.review_id)
-    assert f"/review/{again.review_id}" in page.links
-    assert "A new question came of it" in page.text
-
-
 async def test_a_form_that_lacks_something_is_kept_as_it_was_filled_in(door: Door, dana: Person) -> None:
     item = edited(door)
     form = clicked(await dana.opens(item.review_id), "overwrite", reason="we agreed <b>this</b>")
@@ -296,18 +268,3 @@ async def test_a_form_that_lacks_something_is_kept_as_it_was_filled_in(door: Doo
     assert without.status_code == 422
     assert "checked" in Read(without.text).all("input", name="read_overwrite")[0]
     assert decisions(door, item) == []
-
-
-async def test_a_window_is_told_until_it_is_over(door: Door, dana: Person) -> None:
-    row = planned(door, reason=Reason.NEEDS_APPROVAL)
-    question = asked(door, Reason.NEEDS_APPROVAL).model_copy(update={"expires_at": START + timedelta(hours=48)})
-    item = door.ledger.open_review(row.mutation_key, question)
-    assert "given up in 2 days if nobody decides" in (await dana.opens(item.review_id)).text
-    assert "due in 4 h given up in 2 days" in (await dana.reads("/review")).text
-    door.clock.forward(48 * 3600)
-    assert "is being given up if nobody decides" in (await dana.opens(item.review_id)).text
-    (decision,) = door.ledger.expire(item.event_key)
-    door.ledger.apply_decision(decision.decision_id, quiescence=timedelta(0))
-    page = await dana.opens(item.review_id)
-    assert "Nobody decided in time, and the policy gave the effect up." in page.text
-    assert "given up in" not in page.text

@@ -1,0 +1,56 @@
+"""How questions end: by a decision, by evidence, or with their window; and what their pages say then."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from leadproof.domain.mutation import Reason
+from leadproof.domain.review import Decision
+from tests.ledger import steps
+from tests.starter.door import Door
+from tests.starter.review.people import Person
+from tests.starter.review.questions import asked, edited, planned, unanswered
+from tests.support.ledgers import START
+
+
+async def test_a_question_that_evidence_answered(door: Door, dana: Person) -> None:
+    item = unanswered(door)
+    page = await dana.opens(item.review_id)
+    row = door.ledger.mutation(item.subject)
+    assert row is not None
+    steps.observed(door.ledger, door.clock, row)
+    told = await dana.looks_again(page)
+    assert told is not None
+    assert "Evidence answered this question; nobody had to decide it." in told.text
+    assert "Now the effect is: written and read back" in told.text
+    whole = await dana.opens(item.review_id)
+    assert "This question is closed; nothing can be decided any more." in whole.text
+    assert not [one for one in whole.elements if "hx-get" in one[1]]
+
+
+async def test_what_came_of_a_decided_question_is_linked(door: Door, dana: Person) -> None:
+    item = edited(door)
+    steps.decide(door.ledger, item, Decision.OVERWRITE)
+    (derived,) = [row for row in door.ledger.mutations_of(item.event_key) if row.parent_key]
+    page = await dana.opens(item.review_id)
+    assert "Now the effect is: superseded" in page.text
+    assert "Now what the decision writes is: not written yet (approved)" in page.text
+    again = steps.divergent(door.ledger, door.clock, derived)
+    page = await dana.opens(item.review_id)
+    assert f"/review/{again.review_id}" in page.links
+    assert "A new question came of it" in page.text
+
+
+async def test_a_window_is_told_until_it_is_over(door: Door, dana: Person) -> None:
+    row = planned(door, reason=Reason.NEEDS_APPROVAL)
+    question = asked(door, Reason.NEEDS_APPROVAL).model_copy(update={"expires_at": START + timedelta(hours=48)})
+    item = door.ledger.open_review(row.mutation_key, question)
+    assert "given up in 2 days if nobody decides" in (await dana.opens(item.review_id)).text
+    assert "due in 4 h given up in 2 days" in (await dana.reads("/review")).text
+    door.clock.forward(48 * 3600)
+    assert "is being given up if nobody decides" in (await dana.opens(item.review_id)).text
+    (decision,) = door.ledger.expire(item.event_key)
+    door.ledger.apply_decision(decision.decision_id, quiescence=timedelta(0))
+    page = await dana.opens(item.review_id)
+    assert "Nobody decided in time, and the policy gave the effect up." in page.text
+    assert "given up in" not in page.text
