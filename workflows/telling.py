@@ -191,7 +191,8 @@ def _question(
     example = {"review_id": item.review_id, "version": item.version, "decision": choices[0], "reason": ""}
     return [
         *lines,
-        f"Or here: *More Actions*, *Send a Signal*, `{contract.SIGNAL_DECIDE}`, the lines below as data. It may be",
+        f"Or here: *More Actions*, *Send a Signal*, `{contract.SIGNAL_DECIDE}`, and as data the lines below. "
+        "The decision is one of",
         "",
         *(f"- `{decision}`: {_DOES[decision]}" for decision in choices),
         "",
