@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime
 
 from leadproof.domain.derivation import empties_the_stage_first, why_not
 from leadproof.domain.errors import NotFound
@@ -22,7 +22,7 @@ from leadproof.domain.review import (
 )
 from leadproof.domain.shown import shown_digest
 from leadproof.domain.steps import Receipts
-from leadproof.domain.unanswered import may_attempt_again
+from leadproof.domain.unanswered import may_attempt_again, open_until
 from leadproof.domain.wording import what_it_does
 from leadproof.ports import Clock, Ledger
 
@@ -126,6 +126,7 @@ class Cases:
             owners=case.owners,
             dependents=len(behind.dependents),
             stage_first=stage_first,
+            planned=case.plan is not None,
         )
 
     def withheld(self, case: Case) -> dict[Decision, str]:
@@ -142,11 +143,27 @@ class Cases:
             told[Decision.RETRY] = "no read-back has shown yet that the earlier request changed nothing"
         return told
 
-    def quiescence(self, case: Case) -> timedelta | None:
-        """How long after an attempt a request can still change the target; `None` where the policy does not say."""
-        mutation = case.mutation
-        target = self._policy.targets.get(mutation.target_system) if mutation is not None else None
-        return target.quiescence if target is not None else None
+    def open_until(self, case: Case) -> datetime | None:
+        """Until when an earlier request can still change what a question is about, a record or all of an event;
+        `None` where none can, or the policy does not say."""
+        kept = [case.receipts] if case.receipts is not None else self._receipts_of(case.item.event_key)
+        moments = [
+            open_until(
+                one.attempts,
+                one.observations,
+                mutation_key=one.mutation.mutation_key,
+                quiescence=target.quiescence,
+                now=self._clock.now(),
+            )
+            for one in kept
+            if one.mutation.status.holds
+            and (target := self._policy.targets.get(one.mutation.target_system)) is not None
+        ]
+        return max((moment for moment in moments if moment is not None), default=None)
+
+    def _receipts_of(self, event_key: str) -> list[Receipts]:
+        found = [self._ledger.receipts(one.mutation_key) for one in self._ledger.mutations_of(event_key)]
+        return [one for one in found if one is not None]
 
     def with_possible(self, why: str, review_id: str) -> str:
         """A sentence about what was wrong with a decision, with what can be decided where anything can."""

@@ -131,6 +131,7 @@ def what_it_does(
     owners: Owners | None = None,
     dependents: int = 0,
     stage_first: Collection[Decision] = (),
+    planned: bool = False,
 ) -> dict[Decision, str]:
     """One sentence per allowed decision: what it will do in this case.
 
@@ -138,11 +139,13 @@ def what_it_does(
         mutation: what the question is about; `None` for a question about an event.
         dependents: how many effects of the lead depend on this one and are not final.
         stage_first: decisions that take two writes, since the stage has to be emptied first.
+        planned: a plan is recorded for the event; it is never planned anew.
     """
     chosen = {Decision(one) for one in allowed}
     ordered = [one for one in Decision if one in chosen]
     if mutation is None:
-        return {one: _OF_AN_EVENT[one] for one in ordered if one in _OF_AN_EVENT}
+        of_it = _OF_AN_EVENT | _OF_A_PLANNED_EVENT if planned else _OF_AN_EVENT
+        return {one: of_it[one] for one in ordered if one in of_it}
     if mutation.intended_state is None:
         return dict.fromkeys(ordered, "Close the question; what it was about is no longer kept")
     told = _Telling(mutation, owners or {}, dependents)
@@ -154,6 +157,7 @@ _OF_AN_EVENT: Final = {
     Decision.PLAN_AGAIN: "Read the lead again and plan it from the beginning",
     Decision.ABANDON: "Give the lead up; nothing more is written for it",
 }
+_OF_A_PLANNED_EVENT: Final = {Decision.PLAN_AGAIN: "Read the lead again and go on with the plan that is recorded"}
 _TWO_WRITES: Final = "; the stage moves backward, so it is emptied first, which makes two writes"
 
 

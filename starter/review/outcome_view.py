@@ -9,9 +9,8 @@ from typing import Any, Final
 from leadproof.domain import keys
 from leadproof.domain.mutation import Mutation
 from leadproof.domain.review import Decision, DecisionRow, DecisionVerdict, ReviewItem, ReviewState, possible
-from leadproof.domain.unanswered import open_until
 from leadproof.domain.wording import plain, status_in_words
-from leadproof.ports import Clock, Ledger
+from leadproof.ports import Ledger
 from starter.cases import Behind, Case, Cases
 from starter.review.question_view import since_seen
 from starter.review.rendering import moment
@@ -31,10 +30,9 @@ _BEHIND: Final[Mapping[DecisionVerdict, str]] = {
 class Outcomes:
     """Tells what became of questions; its calls block, as the ledger's do."""
 
-    def __init__(self, *, ledger: Ledger, cases: Cases, clock: Clock) -> None:
+    def __init__(self, *, ledger: Ledger, cases: Cases) -> None:
         self._ledger = ledger
         self._cases = cases
-        self._clock = clock
 
     def of(self, case: Case, behind: Behind, asked: Mapping[str, str]) -> dict[str, Any]:
         """What stands now.
@@ -118,18 +116,7 @@ class Outcomes:
 
     def _until(self, row: DecisionRow, case: Case) -> datetime | None:
         """From when a decision that gives the record up can be applied, where an earlier request may still arrive."""
-        if case.receipts is None or row.decision not in _GIVES_UP_HOLD:
-            return None
-        quiescence = self._cases.quiescence(case)
-        if quiescence is None:
-            return None
-        return open_until(
-            case.receipts.attempts,
-            case.receipts.observations,
-            mutation_key=case.receipts.mutation.mutation_key,
-            quiescence=quiescence,
-            now=self._clock.now(),
-        )
+        return self._cases.open_until(case) if row.decision in _GIVES_UP_HOLD else None
 
 
 def _applied(case: Case) -> DecisionRow | None:

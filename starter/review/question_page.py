@@ -53,7 +53,7 @@ class QuestionPages:
         self._clock = clock
         self._metrics = metrics
         self._pages = pages
-        self._outcomes = Outcomes(ledger=ledger, cases=cases, clock=clock)
+        self._outcomes = Outcomes(ledger=ledger, cases=cases)
 
     async def show(self, request: Request, review_id: str, viewer: Viewer) -> Response:
         """The page of a question."""

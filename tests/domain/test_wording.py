@@ -150,6 +150,8 @@ def test_a_question_about_an_event_and_one_that_nothing_is_kept_of() -> None:
         Decision.ABANDON: "Give the lead up; nothing more is written for it",
         Decision.PLAN_AGAIN: "Read the lead again and plan it from the beginning",
     }
+    (again,) = what_it_does(None, ["plan_again"], planned=True).values()
+    assert again == "Read the lead again and go on with the plan that is recorded"
     empty = DIVERGENT.model_copy(update={"intended_state": None, "observed_state": None, "differences": ()})
     assert set(what_it_does(empty, ["accept", "abandon"])) == {Decision.ACCEPT, Decision.ABANDON}
 
