@@ -32,7 +32,7 @@ with workflow.unsafe.imports_passed_through():
     from leadproof.domain.mutation import Reason, Status
     from leadproof.domain.progress import MutationView, StepKind
     from leadproof.domain.review import DecisionVerdict, ReviewItem, parse_decision
-    from workflows import contract, failing, options, telling
+    from workflows import contract, failing, options, pacing, telling
     from workflows.finding import Told
     from workflows.freeing import Freeing
 
@@ -160,7 +160,7 @@ class LeadWorkflow:
                 raise
             self._problem = failing.told_by(error)
             return failing.without_plan(error)
-        self._take(book)
+        self._take(book, anew=True)
         self._plan = book.plan or self._plan
         if any(view.review is not None for view in book.views) or book.event_review is not None:
             await self._decide(DecideCommand(event_key=self._event_key))
@@ -267,7 +267,7 @@ class LeadWorkflow:
             )
         else:
             book = await self._write(view)
-        self._take(self._paced(view, book))
+        self._take(self._paced(view, book), stepped=view.mutation_key)
         await self._wake(book)
 
     async def _write(self, view: MutationView) -> Book:
@@ -456,12 +456,17 @@ class LeadWorkflow:
                 return
 
     # -- what the run knows and shows -------------------------------------------------------------------------------
-    def _take(self, book: Book) -> None:
+    def _take(self, book: Book, *, stepped: str | None = None, anew: bool = False) -> None:
+        """Take what the ledger says; what is not to begin anew, and has not moved, keeps its time."""
         self._outcome = book.outcome
         self._review_page = book.review_page or self._review_page
+        views = {view.mutation_key: view for view in book.views}
         if book.whole:
+            kept = {} if anew else pacing.at_their_own_pace(book.views, self._views, stepped)
+            if kept and workflow.patched("own-pace"):
+                views |= kept
             self._views, self._question = {}, book.event_review
-        self._views.update({view.mutation_key: view for view in book.views})
+        self._views.update(views)
 
     def _tell(self) -> None:
         """Show in Temporal's UI where the lead stands, and make it findable."""
