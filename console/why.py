@@ -42,7 +42,7 @@ def why(
         say(f"effect {effect['mutation_key']}: {effect['status']}; event {effect['event_key']}")
         for line in effect["evidence"]:
             say(f"  seen: {line}")
-        for one in effect["decisions"]:
+        for one in filter(None, (effect["made_by"], *effect["decisions"])):
             because = f": {one['reason']}" if one["reason"] else ""
             say(f"  {one['decision']} by {one['reviewer']} at {one['decided_at']}{because}")
 

@@ -17,8 +17,9 @@ from leadproof.domain.policy import Policy
 from leadproof.domain.provenance import Origin, Provenance, as_last_seen, provenance
 from leadproof.domain.provenance_words import Effect, said
 from leadproof.domain.records import LookUp, Presence
-from leadproof.domain.review import DecisionVerdict
+from leadproof.domain.review import Decision, DecisionRow, DecisionVerdict
 from leadproof.domain.salesforce_ids import salesforce_object
+from leadproof.domain.steps import Receipts
 from leadproof.ports import Crm, Ledger
 from starter import problems
 from starter.api import Text
@@ -29,6 +30,7 @@ Look = Callable[[str], Crm | None]
 """The target system's adapter; `None` where this process cannot ask that system."""
 
 _SALESFORCE: Final = "salesforce"
+_MAKES_ANOTHER: Final = frozenset({Decision.OVERWRITE, Decision.RESTORE})
 
 
 class Why:
@@ -155,7 +157,6 @@ class Why:
         plan = self._ledger.plan_of(mutation.event_key, mutation.policy_version)
         receipts = self._ledger.receipts(mutation.mutation_key)
         parent = self._ledger.receipts(mutation.parent_key) if mutation.parent_key is not None else None
-        decisions = [one for kept in (parent, receipts) if kept is not None for one in kept.decisions]
         intent = mutation.intended_state
         return Effect(
             mutation_key=mutation.mutation_key,
@@ -169,8 +170,13 @@ class Why:
             planner=" ".join(filter(None, (plan.planner.kind, plan.planner.model))) if plan is not None else None,
             reason=intent.reason if intent is not None else None,
             evidence=tuple(f"{one.source}: {one.says}" for one in intent.evidence) if intent is not None else (),
-            decisions=tuple(one for one in decisions if one.verdict is DecisionVerdict.APPLIED),
+            made_by=next((one for one in _applied(parent) if one.decision in _MAKES_ANOTHER), None),
+            decisions=_applied(receipts),
         )
+
+
+def _applied(kept: Receipts | None) -> tuple[DecisionRow, ...]:
+    return tuple(one for one in kept.decisions if one.verdict is DecisionVerdict.APPLIED) if kept is not None else ()
 
 
 def _field(told: Provenance, system: str, owners: Mapping[str, str], effects: Mapping[str, Effect]) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict
 
 from leadproof.domain.attribution import IN_OUR_WRITE, US
 from leadproof.domain.provenance import Basis, Origin
-from leadproof.domain.review import DecisionRow
+from leadproof.domain.review import Decision, DecisionRow
 from leadproof.domain.wording import author
 
 _KEY_DIGITS: Final = 12
@@ -24,7 +24,8 @@ class Effect(BaseModel):
         planner: kind, and model where there was one.
         reason: why it was planned, in the planner's words.
         evidence: what it was planned on.
-        decisions: those that were applied to it, or that made it.
+        made_by: the decision about `parent_key` that made it.
+        decisions: those that were applied to it; one that made another effect is among them.
     """
 
     model_config = ConfigDict(frozen=True, defer_build=True)
@@ -40,6 +41,7 @@ class Effect(BaseModel):
     planner: str | None = None
     reason: str | None = None
     evidence: tuple[str, ...] = ()
+    made_by: DecisionRow | None = None
     decisions: tuple[DecisionRow, ...] = ()
 
 
@@ -71,9 +73,9 @@ def _told(effect: Effect) -> str:
     planned = f", planned by {effect.planner}" if effect.planner is not None and effect.parent_key is None else ""
     because = f" ({effect.reason})" if effect.reason else ""
     event = f" for {effect.event_kind}" if effect.event_kind is not None else ""
-    decided = "".join(
-        f", {_DECIDED.get(str(one.decision), str(one.decision))} by {one.reviewer}" for one in effect.decisions
-    )
+    # what was written over it, or put back in its place, is the story of another effect
+    own = [one for one in effect.decisions if one.decision in _LET_IT_WRITE]
+    decided = "".join(f", {_decided(one)}" for one in (effect.made_by, *own) if one is not None)
     return (
         f"effect {effect.action_kind} {effect.mutation_key[:_KEY_DIGITS]}{event} under policy {effect.policy_version}"
         f"{planned}{because}{decided}"
@@ -84,4 +86,5 @@ def _decided(row: DecisionRow) -> str:
     return f"{_DECIDED.get(str(row.decision), row.decision)} by {row.reviewer}"
 
 
+_LET_IT_WRITE: Final = frozenset({Decision.APPROVE, Decision.RETRY})
 _DECIDED: Final = {"approve": "approved", "retry": "tried again", "overwrite": "written over", "restore": "put back"}

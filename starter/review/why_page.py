@@ -103,9 +103,14 @@ def _origin(told: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _effect(effect: Mapping[str, Any]) -> dict[str, Any]:
+    made_by = effect["made_by"]
+    decided = [f"made by {plain(made_by['decision'])}, which {made_by['reviewer']} decided"] if made_by else []
     return {
         **effect,
         "name": f"{plain(effect['action_kind'])} {effect['mutation_key'][:12]}",
-        "decided": [f"{plain(one['decision'])} by {one['reviewer']}" for one in effect["decisions"]],
-        "reasons": [one["reason"] for one in effect["decisions"] if one["reason"]],
+        "decided": [
+            *decided,
+            *(f"decided about it: {plain(one['decision'])}, by {one['reviewer']}" for one in effect["decisions"]),
+        ],
+        "reasons": [one["reason"] for one in filter(None, (made_by, *effect["decisions"])) if one["reason"]],
     }

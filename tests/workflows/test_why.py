@@ -116,3 +116,24 @@ async def test_where_the_target_cannot_be_asked_the_ledger_alone_is_told(house: 
     told = Why(ledger=house.ledger, policy=parse_policy(policy), look=lambda _: None).explained(record_id)
     assert "the ledger alone is told" in told["record"]["note"]
     assert _field(told, "lead_status")["mutation_key"] == house.mutation(key).mutation_key
+
+
+async def test_what_was_put_back_is_told_of_the_value_that_stands_again_and_of_no_other(house: House) -> None:
+    record_id = house.contact()
+    house.control.fault(
+        "human_edit",
+        match=record_id,
+        args={"moment": "before_write", "fields": {"hubspot_owner_id": "503"}, "user": "9002"},
+    )
+    await house.deliver(house.creation(record_id))
+    key = house.key_of(record_id)
+    mutation, item = await _asked(house, key)
+    await _decided(house, item, "restore", reason="hers")
+    await house.outcome(key, Outcome.DONE)
+    told = await _why(house, record_id)
+    owner, status = _field(told, "owner"), _field(told, "lead_status")
+    assert (owner["value"], status["mutation_key"]) == ("503", mutation.mutation_key)
+    assert "put back by api:all" in owner["said"]
+    assert "put back" not in status["said"]
+    assert told["effects"][owner["mutation_key"]]["made_by"]["reason"] == "hers"
+    assert told["effects"][mutation.mutation_key]["made_by"] is None
