@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from leadproof.domain import keys
-from leadproof.domain.mutation import Mutation
+from leadproof.domain.mutation import Mutation, Reason, Status
 from leadproof.domain.review import Decision, DecisionRow, DecisionVerdict, ReviewItem, ReviewState, possible
 from leadproof.domain.wording import plain, status_in_words
 from leadproof.ports import Ledger
@@ -25,6 +25,13 @@ _BEHIND: Final[Mapping[DecisionVerdict, str]] = {
     DecisionVerdict.REPEATED: "not given up: it was already decided",
     DecisionVerdict.IMPOSSIBLE: "not given up: it no longer waits",
 }
+
+
+_GIVEN_UP_WITH: Final[Mapping[Reason | None, str]] = {
+    Reason.DEPENDENCY: "What this effect depends on came to nothing, and so did this",
+    Reason.ERASED: "What was kept of the person was erased, and this effect was given up",
+}
+"""Why an effect is given up that nobody decided about."""
 
 
 class Outcomes:
@@ -134,7 +141,7 @@ def _closed(case: Case) -> dict[str, Any]:
     """How a question was closed: by whom, or by what."""
     row = _applied(case)
     words = {
-        ReviewState.RESOLVED: "Evidence answered this question; nobody had to decide it.",
+        ReviewState.RESOLVED: f"{_what_answered(case)}; nobody had to decide it.",
         ReviewState.EXPIRED: "Nobody decided in time, and the policy gave the effect up.",
     }
     return {
@@ -144,6 +151,18 @@ def _closed(case: Case) -> dict[str, Any]:
         "reason": row.reason if row is not None else None,
         "via": row.via if row is not None else None,
     }
+
+
+def _what_answered(case: Case) -> str:
+    """What closed a question that nobody decided: evidence, or that its effect was given up with something else."""
+    latest = case.receipts.review if case.receipts is not None else None
+    if latest is not None and latest.review_id == case.item.review_id:
+        mutation = case.mutation
+        if mutation is not None and mutation.status is Status.ABANDONED:
+            return _GIVEN_UP_WITH.get(mutation.reason, "The whole lead was given up, and this effect with it")
+    if case.item.reason == Reason.WAITS:
+        return "The record was free for this effect"
+    return "Evidence answered this question"
 
 
 def _waiting(case: Case, mine: DecisionRow | None) -> list[str]:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from typing import Any
 
 from leadproof.domain.mutation import Reason
+from leadproof.domain.plan import ActionKind
 from leadproof.domain.review import Decision
+from leadproof.domain.steps import Arrival
 from tests.ledger import steps
 from tests.starter.door import Door
 from tests.starter.review.people import Person
 from tests.starter.review.questions import asked, edited, planned, unanswered
-from tests.support.ledgers import START
+from tests.support.ledgers import START, a_lead_event, a_mutation, a_plan
 
 
 async def test_a_question_that_evidence_answered(door: Door, dana: Person) -> None:
@@ -54,3 +57,25 @@ async def test_a_window_is_told_until_it_is_over(door: Door, dana: Person) -> No
     page = await dana.opens(item.review_id)
     assert "Nobody decided in time, and the policy gave the effect up." in page.text
     assert "given up in" not in page.text
+
+
+async def test_what_was_given_up_with_its_lead_or_its_need_is_told_so(door: Door, dana: Person) -> None:
+    item = edited(door)
+    lead = door.ledger.open_event_review(item.event_key, asked(door, Reason.RUN_FAILED))
+    steps.decide(door.ledger, lead, Decision.ABANDON)
+    page = await dana.opens(item.review_id)
+    assert "The whole lead was given up, and this effect with it; nobody had to decide it." in page.text
+    assert "Now the effect is: given up" in page.text
+
+    event = a_lead_event("102", policy_version="embedded-2")
+    first = a_mutation(event, provider_record_id="9102", reason=Reason.NEEDS_APPROVAL)
+    needs: dict[str, Any] = {"reason": Reason.NEEDS_APPROVAL, "depends_on": (first.mutation_key,), "ordinal": 1}
+    second = a_mutation(event, action=ActionKind.UPDATE, provider_record_id="9103", **needs)
+    door.ledger.admit([Arrival(event=event)])
+    door.ledger.record_plan(a_plan(event, [first, second]), [first, second])
+    needed, needing = (
+        door.ledger.open_review(one.mutation_key, asked(door, Reason.NEEDS_APPROVAL)) for one in (first, second)
+    )
+    steps.decide(door.ledger, needed, Decision.ABANDON, "d2")
+    page = await dana.opens(needing.review_id)
+    assert "What this effect depends on came to nothing, and so did this; nobody had to decide it." in page.text
