@@ -8,6 +8,8 @@ from datetime import datetime
 from leadproof.domain.derivation import empties_the_stage_first, why_not
 from leadproof.domain.errors import NotFound
 from leadproof.domain.events import Lead
+from leadproof.domain.field_catalog import specs_for
+from leadproof.domain.fields import FieldSpec
 from leadproof.domain.mutation import Mutation, Status
 from leadproof.domain.plan import RecordedPlan
 from leadproof.domain.policy import Policy
@@ -36,6 +38,7 @@ class Case:
         decisions: those about this question, oldest first.
         allowed: what can be decided as it stands now; the ledger looks again when it is.
         owners: the policy's names of the target's owners, by the target's id.
+        specs: declared types of the target's fields.
         digest: of what is shown, for a decision to name.
     """
 
@@ -47,6 +50,7 @@ class Case:
     decisions: tuple[DecisionRow, ...]
     allowed: tuple[Decision, ...]
     owners: dict[str, str]
+    specs: dict[str, FieldSpec]
     digest: str
 
     @property
@@ -97,6 +101,7 @@ class Cases:
             decisions=tuple(one for one in self._ledger.decisions_of(item.event_key) if one.review_id == review_id),
             allowed=self._allowed(item, receipts),
             owners=self._owners(receipts),
+            specs=specs_for(self._policy, receipts.mutation.target_system if receipts is not None else ""),
             digest=shown_digest(item, receipts.mutation if receipts is not None else None),
         )
 

@@ -189,7 +189,8 @@ def parse_decision(sent: Sequence[Any]) -> ReviewDecision:
         named = {str(item["loc"][0]) for item in error.errors(include_url=False, include_input=False)}
         known = sorted(named & ReviewDecision.model_fields.keys())
         unknown = ["a field that a decision does not have"] if len(known) < len(named) else []
-        raise MalformedDecision(f"missing or wrong: {', '.join(known + unknown)}") from None
+        choices = f"; a decision is one of {', '.join(Decision)}" if "decision" in known else ""
+        raise MalformedDecision(f"missing or wrong: {', '.join(known + unknown)}{choices}") from None
     except (TypeError, ValueError, RecursionError):
         raise MalformedDecision("it cannot be read as JSON") from None
 
@@ -201,7 +202,7 @@ _WHY_ASKED: Final[Mapping[str, str]] = MappingProxyType(
         Status.UNCERTAIN: "whether the write arrived could not be shown in time",
         Status.DIVERGENT: "the record is not as it was intended",
         Status.REJECTED: "the target refused the write",
-        Reason.CHANGED_BEFORE_WRITE: "the record is not as it was when this was planned, or not as we wrote it",
+        Reason.CHANGED_BEFORE_WRITE: "somebody changed the record before our write stood in it",
         Reason.OVERWROTE_UNSEEN_EDIT: "our write replaced a value that somebody had set unseen",
         Reason.MERGED: "the record was merged into another one",
         Reason.REMOVED: "the record is archived or deleted",

@@ -58,6 +58,7 @@ _LEFT: Final[Mapping[str, str]] = {
 }
 """What accepting means where it is not about values."""
 
+_SYSTEMS: Final[Mapping[str, str]] = {"hubspot": "HubSpot", "salesforce": "Salesforce"}
 _UNITS: Final = ((86_400, "day", "days"), (3_600, "h", "h"), (60, "min", "min"))
 
 
@@ -70,6 +71,11 @@ def status_in_words(mutation: Mutation) -> str:
     """Where a mutation stands."""
     because = f" ({reason_in_words(mutation.reason)})" if mutation.reason is not None else ""
     return f"{_STATUS[mutation.status]}{because}"
+
+
+def system_in_words(system: str) -> str:
+    """A system by the name that its maker gives it."""
+    return _SYSTEMS.get(system, system)
 
 
 def plain(name: str) -> str:

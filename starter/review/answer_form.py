@@ -14,7 +14,8 @@ from leadproof.domain.wording import plain
 from starter import problems
 from starter.cases import Behind, Case
 from starter.many import MOST, Front, ManyDecisions
-from starter.review.question_view import before_and_after, latest_number
+from starter.review.field_table import before_and_after
+from starter.review.question_view import latest_number
 from starter.review.viewer import Viewer
 
 WRITES: Final = (Decision.OVERWRITE, Decision.RESTORE)

@@ -7,9 +7,8 @@ from datetime import datetime
 from typing import Any, Final
 from urllib.parse import urlencode
 
-from leadproof.domain.derivation import derived_fields, shown_fields
-from leadproof.domain.mutation import Difference, Mutation
-from leadproof.domain.review import Decision
+from leadproof.domain.derivation import shown_fields
+from leadproof.domain.mutation import AnswerClass, Mutation, Reason
 from leadproof.domain.wording import (
     author,
     lasting,
@@ -17,21 +16,16 @@ from leadproof.domain.wording import (
     plain,
     reason_in_words,
     status_in_words,
+    system_in_words,
     value_in_words,
 )
 from leadproof.settings import Settings
 from starter.cases import Behind, Case
+from starter.review.field_table import field_rows, loses, moved_before_write
 from starter.review.record_links import record_link, run_link
 from starter.review.rendering import due_in_words, ends_in_words
 from starter.review.timeline import timeline
 
-Mark = tuple[str, str]
-SAME: Final[Mark] = ("=", "same")
-DIFFERS: Final[Mark] = ("≠", "differs")
-REPLACED: Final[Mark] = ("↺", "edit replaced")
-NOT_RETURNED: Final[Mark] = ("?", "not returned")
-NOT_READ: Final[Mark] = ("·", "not read yet")
-NONE: Final = "–"
 _MOST_TITLE: Final = 80
 
 
@@ -60,7 +54,7 @@ def question(case: Case, behind: Behind, settings: Settings, now: datetime) -> d
         "item": item,
         "title": title_of(case),
         "reason": reason_in_words(item.reason),
-        "why": case.about.why if case.about is not None else None,
+        "why": _why(case),
         "open": item.state == "open",
         "due": due_in_words(item.due_at, now),
         "overdue": item.state == "open" and item.due_at < now,
@@ -68,8 +62,9 @@ def question(case: Case, behind: Behind, settings: Settings, now: datetime) -> d
         "ends": ends_in_words(item, now),
         "about": _about(mutation) if mutation is not None else None,
         "standing": status_in_words(mutation) if mutation is not None else None,
-        "fields": _fields(mutation, case.owners) if mutation is not None else [],
-        "loses": mutation is not None and any(_loses(one) for one in mutation.differences),
+        "system": system_in_words(mutation.target_system) if mutation is not None else None,
+        "fields": field_rows(case, _answer(behind)),
+        "loses": mutation is not None and loses(mutation),
         "lead": _named(lead_fields(case), case.owners),
         "source": case.lead,
         "plan": _plan(case),
@@ -81,23 +76,6 @@ def question(case: Case, behind: Behind, settings: Settings, now: datetime) -> d
         "run_link": run_link(settings, case.lead.workflow_id) if case.lead is not None else None,
         "decisions": case.decisions,
     }
-
-
-def before_and_after(case: Case, decision: Decision) -> list[dict[str, Any]]:
-    """What a decision writes, field by field: what stands there, and what will."""
-    mutation = case.mutation
-    if mutation is None or mutation.intended_state is None:
-        return []
-    stands = shown_fields(mutation) or {}
-    return [
-        {
-            "field": plain(name),
-            "before": value_in_words(name, stands[name], case.owners) if name in stands else "(not known)",
-            "after": value_in_words(name, value, case.owners),
-            "mark": SAME if name in stands and stands[name] == value else DIFFERS,
-        }
-        for name, value in derived_fields(mutation, decision).items()
-    ]
 
 
 def latest_number(case: Case) -> int:
@@ -124,6 +102,26 @@ def since_seen(case: Case, number: int) -> list[dict[str, Any]]:
         }
         for name in names
     ]
+
+
+def _answer(behind: Behind) -> Mutation | None:
+    """What the latest decision about an effect has written, or will write."""
+    return behind.derived[-1] if behind.derived else None
+
+
+def _why(case: Case) -> str | None:
+    """Why a person is asked; of a record that moved before anything was sent, what moved and by whom."""
+    told = case.about.why if case.about is not None else None
+    mutation, receipts = case.mutation, case.receipts
+    if mutation is None or receipts is None or case.item.reason != Reason.CHANGED_BEFORE_WRITE:
+        return told
+    moved = moved_before_write(mutation, case.specs)
+    if not moved or any(one.outcome is not AnswerClass.NOT_SENT for one in receipts.attempts):
+        return told
+    known = {one.changed_by for one in moved}
+    by = next(iter(known)) if len(known) == 1 else None
+    who = author(by, case.owners) if by is not None else "somebody"
+    return f"{who} changed {', '.join(plain(one.field) for one in moved)} before we wrote. Nothing was written"
 
 
 def _about(mutation: Mutation) -> str:
@@ -153,68 +151,6 @@ def _why_link(mutation: Mutation | None) -> str | None:
         return None
     asked = {"record": mutation.provider_record_id, "target_system": mutation.target_system}
     return f"/why?{urlencode(asked)}"
-
-
-def _fields(mutation: Mutation, owners: Mapping[str, str]) -> list[dict[str, Any]]:
-    """Stood, intended and observed side by side, those that differ first."""
-    intended = mutation.intended_state.fields if mutation.intended_state is not None else {}
-    differing = [one.field for one in mutation.differences]
-    table = _Table(mutation, owners)
-    return [table.row(name) for name in (*differing, *(name for name in intended if name not in differing))]
-
-
-class _Table:
-    """The fields of one mutation, each as it stood, was intended and was observed."""
-
-    def __init__(self, mutation: Mutation, owners: Mapping[str, str]) -> None:
-        self._stood = mutation.base_state or {}
-        self._intended = mutation.intended_state.fields if mutation.intended_state is not None else {}
-        self._observed = shown_fields(mutation) or {}
-        self._changes = (mutation.observed_state or {}).get("changes") or {}
-        self._differences = {one.field: one for one in mutation.differences}
-        self._owners = owners
-
-    def row(self, name: str) -> dict[str, Any]:
-        difference = self._differences.get(name)
-        mark = _mark(difference, read=name in self._observed)
-        by, at = self._changed(name, difference)
-        observed = {name: difference.observed} if difference is not None and difference.returned else self._observed
-        return {
-            "field": plain(name),
-            "stood": self._value(name, self._stood),
-            "intended": self._value(name, self._intended),
-            "observed": self._value(name, observed),
-            "lost": value_in_words(name, difference.lost, self._owners) if _loses(difference) and difference else None,
-            "mark": mark,
-            "stands_out": mark in {DIFFERS, REPLACED, NOT_RETURNED},
-            "by": author(by, self._owners) if by is not None or mark in {DIFFERS, REPLACED} else NONE,
-            "at": at,
-        }
-
-    def _value(self, name: str, values: Mapping[str, Any]) -> str:
-        return value_in_words(name, values[name], self._owners) if name in values else NONE
-
-    def _changed(self, name: str, difference: Difference | None) -> tuple[str | None, datetime | None]:
-        """Who made the present value and when: as the difference says, else as the record's own history does."""
-        if difference is not None:
-            return difference.changed_by, difference.changed_at
-        changes = self._changes.get(name) or []
-        return (changes[0]["by"], datetime.fromisoformat(changes[0]["at"])) if changes else (None, None)
-
-
-def _mark(difference: Difference | None, *, read: bool) -> Mark:
-    if difference is None:
-        return SAME if read else NOT_READ
-    if _loses(difference):
-        return REPLACED
-    return DIFFERS if difference.returned else NOT_RETURNED
-
-
-def _loses(difference: Difference | None) -> bool:
-    """Whether our write replaced a value unseen; one that a person had cleared is lost as empty."""
-    if difference is None:
-        return False
-    return difference.lost is not None or (difference.returned and difference.intended == difference.observed)
 
 
 def _named(fields: Mapping[str, Any], owners: Mapping[str, str]) -> list[tuple[str, str]]:

@@ -39,10 +39,10 @@ def decisions(door: Door, item: ReviewItem) -> list[tuple[Any, ...]]:
 
 async def test_a_difference_is_shown_field_by_field_with_who_and_when(door: Door, dana: Person) -> None:
     page = await dana.opens(edited(door).review_id)
-    head = "Field Stood Intended Observed Difference Changed by When"
-    first = "owner Stood (empty) Intended kofi Observed dana Difference ≠ differs Changed by Dana"
+    head = "Field Before We want In HubSpot now Difference Changed by When"
+    first = "owner Before (empty) We want kofi In HubSpot now dana Difference ≠ differs Changed by Dana"
     assert f"{head} {first} When 2026-03-02 09:00:05 UTC" in page.text
-    assert "lead status Stood (empty) Intended OPEN Observed OPEN Difference = same Changed by us" in page.text
+    assert "lead status Before (empty) We want OPEN In HubSpot now OPEN Difference = same Changed by us" in page.text
     assert "qualify hubspot contact 9101: the record differs" in page.text
     assert page.offered() == ["accept", "overwrite", "abandon"]
     assert "Keep Dana's change (owner); nothing is written." in page.text
@@ -76,7 +76,7 @@ async def test_a_lost_answer_is_told_and_giving_it_up_needs_a_reason(door: Door,
     page = await dana.opens(item.review_id)
     assert "Attempt 1 answer lost, after 0.0 s: connection reset by peer" in page.text
     assert "Read-back 1 could not be read: read timed out" in page.text
-    assert "owner Stood (empty) Intended kofi Observed – Difference · not read yet" in page.text
+    assert "owner Before (empty) We want kofi In HubSpot now – Difference · not read yet" in page.text
     assert page.offered() == ["abandon"]
     assert "Retry is not offered: no read-back has shown yet that the earlier request changed nothing." in page.text
     assert "needed for abandon" in page.text
@@ -89,7 +89,7 @@ async def test_a_lost_answer_is_told_and_giving_it_up_needs_a_reason(door: Door,
 
 async def test_an_edit_that_we_wrote_over_is_shown_as_lost(door: Door, dana: Person) -> None:
     page = await dana.opens(replaced(door).review_id)
-    assert "Observed kofi Lost dana Difference ↺ edit replaced Changed by Dana" in page.text
+    assert "In HubSpot now kofi Replaced value dana Difference ↺ edit replaced Changed by Dana" in page.text
     assert page.offered() == ["accept", "overwrite", "restore", "abandon"]
     assert "Put back Dana's change: owner = dana over what stands (now: kofi)." in page.text
 
