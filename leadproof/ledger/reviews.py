@@ -182,8 +182,17 @@ def _expire(tx: Transaction, event_key: str) -> tuple[DecisionRow, ...]:
         mutation = found(tx, item.mutation_key) if item.mutation_key is not None else None
         status, reason = (mutation.status, mutation.reason) if mutation is not None else (None, None)
         if Decision.ABANDON in allowed_decisions(status=status, reason=reason):
-            rows.append(_record(tx, expiry_of(item, lead.policy_version, tx.now)))
+            rows.append(_record_own(tx, expiry_of(item, lead.policy_version, tx.now)))
     return tuple(rows)
+
+
+def _record_own(tx: Transaction, row: DecisionRow) -> DecisionRow:
+    """Keep the policy's decision. Its id can be worked out, and what somebody sent under it keeps nobody from it."""
+    standing = _record(tx, row)
+    while standing.via != row.via:
+        row = row.model_copy(update={"decision_id": keys.digest(["expiry-again/1", row.decision_id])})
+        standing = _record(tx, row)
+    return standing
 
 
 def _ask_about_event(tx: Transaction, event_key: str, question: Question) -> ReviewItem:

@@ -8,7 +8,7 @@ import pytest
 
 from leadproof.domain.events import Outcome
 from leadproof.domain.mutation import AnswerClass, Mutation, Reason, Status
-from leadproof.domain.review import BY_TIMER, Decision, DecisionVerdict, ReviewItem, ReviewState
+from leadproof.domain.review import BY_TIMER, Decision, DecisionVerdict, ReviewItem, ReviewState, expiry_of
 from leadproof.domain.steps import Applied, Arrival, Question
 from tests.ledger.steps import QUIESCENCE, QUIET, answered, decide, decision, now, settled, won
 from tests.support.ledgers import (
@@ -69,6 +69,16 @@ def test_what_nobody_decided_is_abandoned_by_the_policy_once(ledger: OwnedLedger
     again = ledger.apply_decision(row.decision_id, quiescence=QUIESCENCE)
     assert again.verdict is DecisionVerdict.APPLIED
     assert ledger.decisions_of(mutation.event_key) == (row,)
+
+
+def test_what_somebody_sent_under_the_policys_id_keeps_no_question_open(ledger: OwnedLedger, clock: HandClock) -> None:
+    mutation, item = asked(ledger)
+    name = expiry_of(item, POLICY_VERSION, clock.now()).decision_id
+    assert decide(ledger, item, Decision.RETRY, name).verdict is DecisionVerdict.IMPOSSIBLE
+    clock.forward(WINDOW.total_seconds())
+    assert [one.verdict for one in expired(ledger, mutation.event_key)] == [DecisionVerdict.APPLIED]
+    assert item_now(ledger, item).state is ReviewState.EXPIRED
+    assert ledger.expire(mutation.event_key) == ()
 
 
 def test_a_question_without_a_window_stays_open(ledger: OwnedLedger, clock: HandClock) -> None:
