@@ -59,16 +59,15 @@ class WhyPages:
         )
 
     def _explained(self, viewer: Viewer, asked: Mapping[str, str]) -> dict[str, Any]:
-        told = self._why.explained(
-            asked["record"], field=asked["field"] or None, target_system=asked["target_system"] or None
-        )
-        if viewer.queues is not None and not self._asked_in_a_queue_of(viewer, told["record"]):
+        record, system = asked["record"], asked["target_system"] or None
+        # looked at first: of another record not even is said whether there is one, and its CRM is not asked
+        if viewer.queues is not None and not self._asked_in_a_queue_of(viewer, record, system):
             raise NotFound("no question about such a record was ever in a queue of yours")
-        return told
+        return self._why.explained(record, field=asked["field"] or None, target_system=system)
 
-    def _asked_in_a_queue_of(self, viewer: Viewer, record: Mapping[str, Any]) -> bool:
+    def _asked_in_a_queue_of(self, viewer: Viewer, record_id: str, system: str | None) -> bool:
         """Whoever has some queues sees the records that those asked about, and no other."""
-        effects = self._ledger.effects_on(record["provider_record_id"], target_system=record["target_system"])
+        effects = self._ledger.effects_on(record_id, target_system=system)
         kept = (self._ledger.receipts(effect.mutation_key) for effect in effects)
         return any(one.review is not None and viewer.sees(one.review.queue) for one in kept if one is not None)
 

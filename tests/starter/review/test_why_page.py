@@ -7,7 +7,7 @@ from datetime import timedelta
 from leadproof.domain.mutation import Difference, Mutation, Status
 from leadproof.domain.steps import Question, Settlement
 from tests.starter.door import Door, creation
-from tests.starter.review.people import Person
+from tests.starter.review.people import Person, Read
 from tests.support.ledgers import START, a_mutation, a_plan, an_observation
 
 RECORD = "601"
@@ -62,6 +62,10 @@ async def test_who_has_some_queues_sees_the_records_that_these_asked_about(door:
     door.ledger.record_plan(a_plan(lead, [other]), [other])
     for name, status in (("tom", 404), ("ada", 404)):  # nothing was observed of it yet, for anybody
         assert (await Person(door, name).get("/review/why", record="602")).status_code == status
+    for record in ("602", "999"):  # one that is not theirs is told as one that is not there
+        told = Read((await Person(door, "tom").get("/review/why", record=record, target_system="hubspot")).text).text
+        assert "No question about such a record was ever in a queue of yours." in told
+        assert "is not there" not in told
 
 
 async def test_nothing_is_explained_before_it_is_asked(dana: Person) -> None:
