@@ -46,6 +46,8 @@ _BY: Final = {
     "automation": "changed by automation",
     "integration": "changed by another integration",
 }
+_CHOOSE: Final = "CHOOSE ONE"
+"""No decision: what is copied and sent as it is answers nothing."""
 _SPACED: Final = "\N{NO-BREAK SPACE}"
 """The UI sets a table's cells side by side without any room between them."""
 
@@ -188,11 +190,11 @@ def _question(
         lines += [f"[Answer it on the review page]({review_page}/{item.review_id}), which shows the values, too.", ""]
     if not choices:
         return [*lines, "Nothing can be decided at present."]
-    example = {"review_id": item.review_id, "version": item.version, "decision": choices[0], "reason": ""}
+    example = {"review_id": item.review_id, "version": item.version, "decision": _CHOOSE, "reason": ""}
     return [
         *lines,
         f"Or here: *More Actions*, *Send a Signal*, `{contract.SIGNAL_DECIDE}`, and as data the lines below. "
-        "The decision is one of",
+        f"In the place of `{_CHOOSE}` stands one of",
         "",
         *(f"- `{decision}`: {_DOES[decision]}" for decision in choices),
         "",

@@ -49,7 +49,7 @@ async def test_a_question_is_read_and_answered_in_temporals_ui(desk: Desk, tmp_p
         assert len(shown) > 10_000
 
         example = (await told.locator("pre").inner_text()).strip()
-        assert json.loads(example)["decision"] == "accept"
+        assert json.loads(example)["decision"] == "CHOOSE ONE"
         await page.get_by_role("button", name="More Actions").click()
         await page.get_by_role("menuitem", name="Send a Signal").click()
         dialog = page.get_by_role("dialog")
@@ -59,7 +59,7 @@ async def test_a_question_is_read_and_answered_in_temporals_ui(desk: Desk, tmp_p
         await option.click()
         await expect(option).to_be_hidden()  # before that, what is typed is lost
         await dialog.get_by_role("textbox", name="Data").fill(
-            example.replace('"reason": ""', '"reason": "spoke to them"')
+            example.replace("CHOOSE ONE", "accept").replace('"reason": ""', '"reason": "spoke to them"')
         )
         await dialog.get_by_role("button", name="Submit").click()
         await desk.house.outcome(key, Outcome.SUPERSEDED)

@@ -80,7 +80,10 @@ def test_what_is_no_decision_says_why(sent: tuple[Any, ...], says: str) -> None:
 def test_what_was_sent_is_not_repeated() -> None:
     why = refused({**SENT, "dana@example.com": 1, "decision": "kofi@example.com", "decision_id": "d"})
 
-    assert why == "missing or wrong: decision, a field that a decision does not have"
+    assert why == (
+        "missing or wrong: decision, a field that a decision does not have; a decision is one of approve, retry, accept, "
+        "overwrite, restore, abandon, plan_again"
+    )
 
 
 JSON = st.recursive(

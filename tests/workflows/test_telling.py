@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import UTC, datetime, timedelta
 from urllib.parse import quote
 
@@ -9,10 +10,11 @@ import pytest
 
 from activities.messages import LeadView
 from leadproof.domain.differing import FieldDifference, Way
+from leadproof.domain.errors import MalformedDecision
 from leadproof.domain.events import Outcome
 from leadproof.domain.mutation import Reason, Status
 from leadproof.domain.progress import MutationView, Step, StepKind
-from leadproof.domain.review import Decision, ReviewItem, ReviewState
+from leadproof.domain.review import Decision, ReviewItem, ReviewState, parse_decision
 from workflows.telling import awaited, details
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -86,7 +88,15 @@ def test_each_decision_says_in_one_sentence_what_it_does(decision: Decision) -> 
     text = told(a_view(review=an_item(), allowed=(decision,)))
     (line,) = [line for line in text.splitlines() if line.startswith("- `")]
     assert line.startswith(f"- `{decision}`: ")
-    assert f'"decision": "{decision}"' in text
+    assert '"decision": "CHOOSE ONE"' in text  # sent as it stands it would be read as no decision
+
+
+def test_what_is_ready_to_be_copied_decides_nothing_before_somebody_has_chosen() -> None:
+    text = told(a_view(review=an_item(), allowed=(Decision.ABANDON,)))
+    ready = json.loads(text.partition("```json")[2].partition("```")[0])
+    with pytest.raises(MalformedDecision, match="one of approve, retry, accept"):
+        parse_decision([ready])
+    assert parse_decision([{**ready, "decision": "abandon"}]).decision is Decision.ABANDON
 
 
 @pytest.mark.parametrize("way", Way)
