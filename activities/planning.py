@@ -175,6 +175,7 @@ class PlanningActivities:
         ref = RecordRef(
             target_system=crm.system, target_object=target_object, external_id=lead.external_id, unique_fields=unique
         )
+        asked_at = self._clock.now()
         found = crm.find(ref, tuple(specs_for(policy, crm.system)), history=False)
         if found.presence is Presence.UNKNOWN:
             raise ApplicationError(
@@ -182,4 +183,4 @@ class PlanningActivities:
                 type=TARGET_UNREADABLE,
                 next_retry_delay=timedelta(seconds=found.retry_after_seconds) if found.retry_after_seconds else None,
             )
-        return TargetState(found=found, read_at=self._clock.now())
+        return TargetState(found=found, read_at=asked_at)

@@ -75,6 +75,7 @@ class SourceActivities:
 
     def _from_crm(self, lead: Lead, crm: Crm, policy: Policy, missed: Sequence[datetime]) -> Reading:
         fields = tuple(specs_for(policy, crm.system))
+        asked_at = self._clock.now()  # what is read is no newer than the question, however late its answer comes
         found = crm.read(source_object(lead.event_kind), lead.source_record_id, fields, history=True)
         if found.presence is Presence.UNKNOWN:
             raise ApplicationError(
@@ -82,13 +83,12 @@ class SourceActivities:
                 type=SOURCE_UNREADABLE,
                 next_retry_delay=timedelta(seconds=found.retry_after_seconds) if found.retry_after_seconds else None,
             )
-        now = self._clock.now()
         record = found.record
         merged = record is not None and record.record_id != lead.source_record_id
         if found.presence is Presence.REMOVED or merged:
             return self._closed(lead, Outcome.GONE)
         if record is None:
-            return self._not_found(lead, policy.targets[crm.system], missed)
+            return self._not_found(lead, policy.targets[crm.system], missed, asked_at)
         echo_of = self._echo(lead, record, policy)
         echo = self._closed_as_echo(lead, echo_of) if echo_of is not None else None
         if echo is not None:
@@ -99,19 +99,18 @@ class SourceActivities:
             source_record_id=lead.source_record_id,
             fields=record.fields,
             record=record.model_copy(update={"history": {}, "raw": {}}),
-            read_at=now,
+            read_at=asked_at,
         )
         return Reading(kind=ReadingKind.READY, lead=LeadView.of(lead), snapshot=snapshot)
 
-    def _not_found(self, lead: Lead, target: Target, missed: Sequence[datetime]) -> Reading:
+    def _not_found(self, lead: Lead, target: Target, missed: Sequence[datetime], asked_at: datetime) -> Reading:
         """A creation can be told before its record can be read: it is looked for, and gone only when it was looked for
         throughout the observation window, however long the event waited for a worker before."""
-        now = self._clock.now()
-        left = target.observation_window - looked_for(min(missed, default=now), missed, now, target)
+        left = target.observation_window - looked_for(min(missed, default=asked_at), missed, asked_at, target)
         if left <= timedelta(0):
             return self._closed(lead, Outcome.GONE)
-        at = now + min(pause(len(missed) + 1, target), left)
-        return Reading(kind=ReadingKind.LATER, lead=LeadView.of(lead), at=at, missed=(*missed, now))
+        at = self._clock.now() + min(pause(len(missed) + 1, target), left)
+        return Reading(kind=ReadingKind.LATER, lead=LeadView.of(lead), at=at, missed=(*missed, asked_at))
 
     def _closed(self, lead: Lead, outcome: Outcome, *, echo_of: str | None = None) -> Reading:
         closed = self._ledger.close_event(lead.event_key, outcome, echo_of=echo_of)

@@ -206,6 +206,20 @@ def test_a_record_of_another_lead_is_a_question_before_anything_is_written(room:
     )
 
 
+def test_a_base_that_was_looked_up_is_as_old_as_its_question(room: Room, monkeypatch: pytest.MonkeyPatch) -> None:
+    key, snapshot = website(room)
+    asked_at = room.clock.now()
+
+    def answered_late(*_: object, **__: object) -> LookUp:
+        room.clock.forward(10)
+        return one(external_id=room.event("7", source_system="website").external_id)
+
+    monkeypatch.setattr(room.crm, "find", answered_late)
+    room.plan(key, Proposes(creates), snapshot)
+    (mutation,) = room.ledger.mutations_of(key)
+    assert mutation.intent.base_read_at == asked_at
+
+
 @pytest.mark.parametrize(("told", "wait"), [(None, None), (33.0, timedelta(seconds=33))])
 def test_nothing_is_planned_on_a_look_up_that_says_nothing(
     room: Room, told: float | None, wait: timedelta | None

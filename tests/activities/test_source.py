@@ -42,6 +42,20 @@ def test_a_record_that_can_be_read_is_the_snapshot_and_the_base(room: Room) -> N
     assert outcome(room, key) is Outcome.WORKING
 
 
+def test_a_snapshot_is_as_old_as_its_question(room: Room, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What happened while the answer was on its way, it says nothing of; a base that seems younger would hide it."""
+    key, asked_at = room.admit(), room.clock.now()
+
+    def answered_late(*_: object, **__: object) -> LookUp:
+        room.clock.forward(10)
+        return one()
+
+    monkeypatch.setattr(room.crm, "read", answered_late)
+    snapshot = room.read_source(key).snapshot
+    assert snapshot is not None
+    assert snapshot.read_at == asked_at
+
+
 def test_nothing_is_read_for_an_event_that_has_a_plan(room: Room) -> None:
     event = room.event()
     planned(room.ledger, event, a_mutation(event))
