@@ -17,8 +17,8 @@ _FROM, _TO = 15_000, 30_000
 
 HOST = "127.0.0.1"
 
-_HELD: Final[list[int]] = []
-"""Descriptors of the locks of ports that this process has given away; they are closed when it ends."""
+_HELD: Final[dict[int, int]] = {}
+"""Ports that this process has given away, with the descriptors of their locks; they are closed when it ends."""
 
 
 def is_free(port: int) -> bool:
@@ -41,7 +41,7 @@ def _hold(port: int) -> bool:
     except OSError:
         os.close(lock)
         return False
-    _HELD.append(lock)
+    _HELD[port] = lock
     return True
 
 
@@ -65,11 +65,11 @@ def claim(port: int, *, what: str, option: str, taken: set[int], any_port: bool 
         any_port: take any free one instead of a taken one.
 
     Raises:
-        ConfigurationRefused: something else listens there.
+        ConfigurationRefused: something else listens there, or another stack of this machine is about to.
     """
     if port == 0:
         return any_free(taken)
-    if port in taken or not is_free(port):
+    if port in taken or not (port in _HELD or _hold(port)) or not is_free(port):
         if any_port:
             return any_free(taken)
         raise ConfigurationRefused(

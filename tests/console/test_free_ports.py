@@ -40,3 +40,20 @@ def test_a_port_that_another_stack_has_chosen_is_not_given_away_again(monkeypatc
         assert int(other.stdout.readline()) == 15_001
         assert free_ports.any_free(set()) == 15_002
         other.communicate(b"\n")
+
+
+def test_a_port_that_was_wanted_and_is_free_is_kept_from_other_stacks_as_well() -> None:
+    """The starter listens seconds after its port was chosen; until then another stack would find it free."""
+    code = (
+        "import random; from console.free_ports import claim, is_free; "
+        "port = next(one for one in random.sample(range(15_000, 30_000), 200) if is_free(one)); "
+        "print(claim(port, what='', option='', taken=set()), flush=True); input()"
+    )
+    with subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
+        assert other.stdout is not None
+        port = int(other.stdout.readline())
+        assert free_ports.claim(port, what="", option="", taken=set(), any_port=True) != port
+        with pytest.raises(ConfigurationRefused, match=f"port {port}"):
+            free_ports.claim(port, what="the starter", option="--starter-port", taken=set())
+        other.communicate(b"\n")
+    assert free_ports.claim(port, what="", option="", taken=set()) == port
