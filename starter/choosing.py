@@ -73,8 +73,12 @@ class Choosing:
         return self._listed(asked.decisions or [], base, may)
 
     def _known(self, base: str) -> tuple[Choice, ...]:
-        """What this very request has decided before."""
-        rows = [(row, self._ledger.review(row.review_id or "")) for row in self._ledger.decisions_like(base)]
+        """What this very request has decided before, due first, as it was answered then."""
+        found = [(row, self._ledger.review(row.review_id or "")) for row in self._ledger.decisions_like(base)]
+        rows = sorted(
+            ((row, item) for row, item in found if item is not None),
+            key=lambda one: (one[1].due_at, one[1].review_id),
+        )
         return tuple(
             Choice(
                 item,
@@ -88,7 +92,6 @@ class Choosing:
                 ),
             )
             for row, item in rows
-            if item is not None
         )
 
     def _all(
