@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from temporalio.exceptions import ActivityError, ApplicationError
+from temporalio.exceptions import ActivityError, ApplicationError, TimeoutError, TimeoutType
 
 from activities.names import PLANNER_FAILED, PLANNER_UNAVAILABLE, UNKNOWN_TO_LEDGER
+from leadproof.domain.errors import LedgerUnavailable
 from leadproof.domain.mutation import Reason
 from workflows.options import HOPELESS
 
@@ -40,6 +41,22 @@ def unknown(error: ActivityError) -> bool:
     """Whether no worker that was asked had a ledger which knows of this."""
     failed = _failure(error)
     return failed is not None and failed.type == UNKNOWN_TO_LEDGER
+
+
+def of_ours(error: ActivityError) -> bool:
+    """Whether it was our own side that was out of reach: the ledger, or every worker, so that the step was never begun.
+
+    Then nobody knows anything of what the step was to ask, and there is nothing that a person could decide.
+    """
+    failed = _failure(error)
+    if failed is not None:
+        return failed.type == LedgerUnavailable.__name__
+    late = error.cause
+    never_begun = isinstance(late, TimeoutError) and late.type in {
+        TimeoutType.SCHEDULE_TO_CLOSE,
+        TimeoutType.SCHEDULE_TO_START,
+    }
+    return never_begun and late.cause is None
 
 
 def told_by(error: ActivityError) -> str | None:

@@ -149,12 +149,7 @@ class LeadWorkflow:
             await self._hand_over()
             return None
         try:
-            book = await workflow.execute_activity_method(
-                PlanningActivities.plan,
-                PlanCommand(event_key=self._event_key, snapshot=reading.snapshot),
-                summary="plan once, reserve the effects",
-                **options.PLAN,
-            )
+            book = await self._planned(reading)
         except ActivityError as error:
             if is_cancelled_exception(error):
                 raise
@@ -165,6 +160,22 @@ class LeadWorkflow:
         if any(view.review is not None for view in book.views) or book.event_review is not None:
             await self._decide(DecideCommand(event_key=self._event_key))
         return book.problem
+
+    async def _planned(self, reading: Reading) -> Book:
+        """Plan on what was read; while our own side is out of reach, again."""
+        while True:
+            try:
+                book: Book = await workflow.execute_activity_method(
+                    PlanningActivities.plan,
+                    PlanCommand(event_key=self._event_key, snapshot=reading.snapshot),
+                    summary="plan once, reserve the effects",
+                    **options.PLAN,
+                )
+            except ActivityError as error:
+                if failing.of_ours(error) and workflow.patched("outages"):
+                    continue
+                raise
+            return book
 
     async def _read(self) -> Reading | None:
         """The source's reading; a record that cannot be read yet is asked for again, `None` says that it stays down."""
@@ -183,6 +194,8 @@ class LeadWorkflow:
                 if failing.unknown(error):
                     self._problem = failing.told_by(error)
                     return Reading(kind=ReadingKind.UNKNOWN)
+                if failing.of_ours(error) and workflow.patched("outages"):
+                    continue
                 return None
             if reading.kind is not ReadingKind.LATER or reading.at is None:
                 return reading

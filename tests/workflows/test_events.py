@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import time
 from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
+from temporalio import activity
 
 from leadproof.domain import keys
-from leadproof.domain.errors import MalformedPlan
+from leadproof.domain.errors import LedgerUnavailable, MalformedPlan
 from leadproof.domain.events import Outcome
 from leadproof.domain.mutation import Reason, Status
 from leadproof.domain.review import ReviewItem
 from leadproof.domain.steps import Arrival
+from leadproof.ledger.store import SqlLedger
 from leadproof.planners.rules import RulesPlanner
 from tests.support.house import EMBEDDED_VERSION, House, eventually
 from tests.workflows.test_creates import _form, _found, _sent
@@ -157,3 +160,28 @@ async def test_a_key_that_stands_for_another_payload_is_a_question(house: House)
     item = await _asked(house, key, Reason.KEY_CONFLICT)
     assert house.writes(record_id) == []
     assert item.queue == "default"
+
+
+@pytest.mark.parametrize("step", ["lead", "record_plan"])
+async def test_a_ledger_that_is_gone_for_longer_than_a_source_is_waited_for_is_no_question(
+    house: House, monkeypatch: pytest.MonkeyPatch, step: str
+) -> None:
+    """Nothing is known of the source then, and there is nothing that a person could decide."""
+    for of in (options.READ_SOURCE, options.PLAN):
+        monkeypatch.setitem(of, "schedule_to_close_timeout", timedelta(seconds=1.5))
+    works, back = getattr(SqlLedger, step), time.monotonic() + 4
+    missed = []
+
+    def gone(ledger: SqlLedger, *given: Any, **named: Any) -> Any:
+        if activity.in_activity() and time.monotonic() < back:
+            missed.append(step)
+            raise LedgerUnavailable("the ledger is gone")
+        return works(ledger, *given, **named)
+
+    monkeypatch.setattr(SqlLedger, step, gone)
+    record_id, key = await house.lead()
+    await house.outcome(key, Outcome.DONE)
+    assert len(missed) > 2
+    assert house.ledger.review_of(key) is None
+    assert house.ledger.decisions_of(key) == ()
+    assert len(house.writes(record_id)) == 1
