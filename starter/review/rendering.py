@@ -19,10 +19,12 @@ from leadproof.domain.wording import lasting
 from starter import problems
 from starter.problems import Problem
 from starter.review.security import PATH
-from starter.review.viewer import Viewer
+from starter.review.viewer import NotSignedIn, Viewer
+from starter.review.wanted import remember
 
 _HERE: Final = Path(__file__).parent
 _TYPES: Final = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
+_NO_PAGE: Final = "This page does not exist"
 _A_YEAR: Final = "public, max-age=31536000, immutable"
 
 _UNSEEN: Final = re.compile(
@@ -97,6 +99,7 @@ class Pages:
     """
 
     def __init__(self, public_url: str) -> None:
+        self._public_url = public_url
         self.root = urlsplit(public_url).path.rstrip("/") + PATH
         self._files = dict(_files())
 
@@ -109,12 +112,24 @@ class Pages:
     def answer(self, request: Request, problem: Problem) -> Response:
         """A problem as whoever asked can read it: a page where people look, else problem+json."""
         path = request.url.path
-        return self.problem(problem) if path == PATH or path.startswith(f"{PATH}/") else problem.response()
+        if not (path == PATH or path.startswith(f"{PATH}/")):
+            return problem.response()
+        answer = self.problem(problem)
+        if isinstance(problem, NotSignedIn):
+            remember(request, answer, self._public_url)
+        return answer
 
     def problem(self, problem: Problem) -> HTMLResponse:
         """An error, for people."""
-        sentence = problem.detail or problem.title
-        answer = self.page("problem.html", viewer=None, status=problem.status, title=problem.title, sentence=sentence)
+        answer = self.page(
+            "problem.html",
+            viewer=None,
+            status=problem.status,
+            title=_NO_PAGE if problem.slug == "not-found" else problem.title,
+            sentence=problem.detail or problem.title,
+            named=problem.members.get("named"),
+            nobody=isinstance(problem, NotSignedIn),
+        )
         answer.headers.update({name: value for name, value in problem.headers.items() if name != "WWW-Authenticate"})
         return answer
 

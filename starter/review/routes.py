@@ -96,4 +96,4 @@ class ReviewPages:
     async def nothing(self, request: Request) -> Response:
         """What an address under `/review` answers that is none."""
         self._sign_in.viewer(request)
-        raise problems.not_found("no page stands under this address")
+        raise problems.not_found("nothing is at this address; it may have been mistyped, or not copied whole")

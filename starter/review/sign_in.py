@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
-from typing import Any, Final
-from urllib.parse import urlsplit
+from typing import Final
 
 from fastapi import APIRouter, Request
 from fastapi.responses import RedirectResponse, Response
@@ -24,8 +23,11 @@ from starter.review.rendering import Pages
 from starter.review.seals import Seals, same
 from starter.review.security import PATH
 from starter.review.viewer import NotSignedIn, Role, Viewer
+from starter.review.wanted import cookie_of, forget, wanted
 
 COOKIE: Final = "leadproof_review"
+_MOST_NAME: Final = 200
+_THEY: Final = "they get one with leadproof review open"
 _HOME: Final = "../review"
 """Of a page one level below it, whatever stands before `/review` in the public address."""
 
@@ -78,8 +80,9 @@ class ReviewSignIn:
                 403,
                 "not-a-reviewer",
                 "You may not see this page",
-                "the name under which the proxy signs you in is not in LEADPROOF_REVIEWERS; whoever runs Leadproof can "
-                "add it there",
+                "the name under which the proxy signs you in is not in LEADPROOF_REVIEWERS, letter by letter; whoever "
+                "runs Leadproof can add it there",
+                named=name[:_MOST_NAME],
             )
         reviewer = f"person:{name}"
         return Viewer(reviewer, Role(person.role), person.queues, self._seals.csrf(reviewer))
@@ -99,7 +102,7 @@ class ReviewSignIn:
         return Viewer(f"api:{session.by}", role, None, self._seals.csrf(session.id))
 
     def _how(self) -> str:
-        link = "open a new one-time link: `leadproof review open` prints one"
+        link = f"ask whoever runs Leadproof for a sign-in link ({_THEY})"
         return f"come through the proxy that knows you, or {link}" if self._proxy is not None else link
 
     # -- forms -------------------------------------------------------------------------------------------------------
@@ -132,31 +135,22 @@ class ReviewSignIn:
         link = await self.links.spend((await forms.fields_of(request)).get("link", ""))
         if link is None or self._seals is None:
             raise _spent()
-        answer = RedirectResponse(_HOME, 303)
+        answer = RedirectResponse(_HOME + wanted(request), 303)
         answer.set_cookie(
             COOKIE,
             self._seals.session(link.by, now=self._clock.now()),
             max_age=int(self._lasts.total_seconds()),
-            **self._cookie(),
+            **cookie_of(self._public_url),
         )
+        forget(request, answer, self._public_url)
         return answer
 
     async def sign_out(self, request: Request) -> Response:
         """End the session of this browser."""
         await self.form(request, self.viewer(request))
         answer = RedirectResponse("sign-in", 303)
-        answer.delete_cookie(COOKIE, **self._cookie())
+        answer.delete_cookie(COOKIE, **cookie_of(self._public_url))
         return answer
-
-    def _cookie(self) -> dict[str, Any]:
-        """How the cookie is kept: from scripts, from other sites' forms, and from the rest of our addresses."""
-        parts = urlsplit(self._public_url)
-        return {
-            "path": parts.path.rstrip("/") + PATH,
-            "secure": parts.scheme == "https",
-            "httponly": True,
-            "samesite": "lax",
-        }
 
 
 def _seals(settings: Settings) -> Seals | None:
@@ -184,6 +178,7 @@ def _spent() -> Problem:
     return Problem(
         403,
         "link",
-        "This link opens nothing",
-        "it was used before, is older than ten minutes, or is not one of ours; `leadproof review open` prints another",
+        "This link no longer works",
+        "it was used before, is older than ten minutes, or was not copied whole; ask whoever runs Leadproof for "
+        f"another ({_THEY})",
     )

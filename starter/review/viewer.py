@@ -43,6 +43,11 @@ class Viewer:
         """Whether questions of this queue can be answered."""
         return self.role is not Role.VIEWER and self.sees(queue)
 
+    @property
+    def has_session(self) -> bool:
+        """Whether a session of ours keeps them signed in; who comes through a proxy signs out there."""
+        return self.name.startswith("api:")
+
 
 class NotSignedIn(Problem):
     """Nobody is signed in: the page shows this sentence and nothing of the queue."""

@@ -71,7 +71,7 @@ async def test_a_link_signs_in_once_and_the_session_lasts(visitor: Visitor) -> N
     visitor.clock.forward(1)
     over = await visitor.looks()
     assert over.status_code == 401
-    assert over.json()["detail"].startswith("the sign-in is over; open a new one-time link: `leadproof review open`")
+    assert over.json()["detail"].startswith("the sign-in is over; ask whoever runs Leadproof for a sign-in link")
 
 
 async def test_looking_at_a_link_spends_nothing_and_the_second_sign_in_is_refused(
@@ -84,7 +84,9 @@ async def test_looking_at_a_link_spends_nothing_and_the_second_sign_in_is_refuse
     with a_browser(app, visitor.clock) as thief:
         again = await thief.signs_in(link)
         assert again.status_code == 403
-        assert again.json()["detail"].startswith("it was used before, is older than ten minutes, or is not one of ours")
+        assert again.json()["detail"].startswith(
+            "it was used before, is older than ten minutes, or was not copied whole"
+        )
         assert thief.cookie is None
 
 
