@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -65,12 +66,16 @@ class Behind:
     Attributes:
         waiting: effects that wait for the same record, in their order.
         dependents: effects of the same lead that depend on this one and are skipped if it comes to nothing.
-        derived: effects that decisions about this one have made, oldest first.
+        written: the receipts of effects that decisions about this one have made, oldest first.
     """
 
     waiting: tuple[Mutation, ...] = ()
     dependents: tuple[Mutation, ...] = ()
-    derived: tuple[Mutation, ...] = ()
+    written: tuple[Receipts, ...] = ()
+
+    @property
+    def derived(self) -> tuple[Mutation, ...]:
+        return tuple(one.mutation for one in self.written)
 
 
 class Cases:
@@ -114,7 +119,7 @@ class Cases:
         return Behind(
             waiting=self._ledger.waiting(mutation.mutation_key),
             dependents=_dependents(mutation, siblings),
-            derived=tuple(one for one in siblings if one.parent_key == mutation.mutation_key),
+            written=self._kept(one for one in siblings if one.parent_key == mutation.mutation_key),
         )
 
     def effects(self, case: Case, behind: Behind) -> dict[Decision, str]:
@@ -151,7 +156,7 @@ class Cases:
     def open_until(self, case: Case) -> datetime | None:
         """Until when an earlier request can still change what a question is about, a record or all of an event;
         `None` where none can, or the policy does not say."""
-        kept = [case.receipts] if case.receipts is not None else self._receipts_of(case.item.event_key)
+        kept = [case.receipts] if case.receipts is not None else self._kept(self.effects_of(case))
         moments = [
             open_until(
                 one.attempts,
@@ -166,9 +171,13 @@ class Cases:
         ]
         return max((moment for moment in moments if moment is not None), default=None)
 
-    def _receipts_of(self, event_key: str) -> list[Receipts]:
-        found = [self._ledger.receipts(one.mutation_key) for one in self._ledger.mutations_of(event_key)]
-        return [one for one in found if one is not None]
+    def effects_of(self, case: Case) -> tuple[Mutation, ...]:
+        """All effects of the lead that a question belongs to, in their order."""
+        return self._ledger.mutations_of(case.item.event_key)
+
+    def _kept(self, mutations: Iterable[Mutation]) -> tuple[Receipts, ...]:
+        found = (self._ledger.receipts(one.mutation_key) for one in mutations)
+        return tuple(one for one in found if one is not None)
 
     def with_possible(self, why: str, review_id: str) -> str:
         """A sentence about what was wrong with a decision, with what can be decided where anything can."""

@@ -42,12 +42,12 @@ _REASONS: Final[Mapping[str, str]] = {
 
 _STATUS: Final[Mapping[Status, str]] = {
     Status.RESERVED: "not written yet",
-    Status.SUBMITTED: "sent, not confirmed yet",
+    Status.SUBMITTED: "being written",
     Status.OBSERVED: "written and read back",
     Status.UNCERTAIN: "not confirmed",
     Status.DIVERGENT: "the record differs",
     Status.REJECTED: "refused by the target",
-    Status.SUPERSEDED: "superseded",
+    Status.SUPERSEDED: "settled by a decision",
     Status.ABANDONED: "given up",
 }
 
@@ -67,8 +67,21 @@ def reason_in_words(reason: str) -> str:
     return _REASONS.get(reason) or plain(reason)
 
 
+def decision_in_words(decision: str, reason: str) -> str:
+    """A decision, as its button names it: what was never begun is declined, and not abandoned.
+
+    Args:
+        reason: of the question.
+    """
+    if decision == Decision.ABANDON and reason == Reason.NEEDS_APPROVAL:
+        return "decline"
+    return plain(decision)
+
+
 def status_in_words(mutation: Mutation) -> str:
     """Where a mutation stands."""
+    if mutation.status is Status.SUPERSEDED:
+        return "gave way to a newer event" if mutation.reason is Reason.NEWER_EVENT else _STATUS[mutation.status]
     because = f" ({reason_in_words(mutation.reason)})" if mutation.reason is not None else ""
     return f"{_STATUS[mutation.status]}{because}"
 

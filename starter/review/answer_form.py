@@ -9,8 +9,8 @@ from typing import Any, Final
 
 from leadproof.domain import keys
 from leadproof.domain.mutation import AnswerClass
-from leadproof.domain.review import Decision, ReviewState
-from leadproof.domain.wording import plain
+from leadproof.domain.review import Decision
+from leadproof.domain.wording import decision_in_words, plain
 from starter import problems
 from starter.cases import Behind, Case
 from starter.many import MOST, Front, ManyDecisions
@@ -72,7 +72,7 @@ def offer(
         "saw": latest_number(case),
         "reason": fields.get("reason", ""),
         "why_none": None if offered else _why_none(case, viewer),
-        "withheld": [f"{_label(one)} is not offered: {why}." for one, why in withheld.items()] if ordered else [],
+        "withheld": [f"{_label(case, one)} is not offered: {why}." for one, why in withheld.items()] if ordered else [],
         "needs": ", ".join(plain(one) for one in ordered if needs_reason(case, one)),
         "behind": len(with_it),
         "waits": " ".join(one.mutation_key for one in with_it),
@@ -80,7 +80,7 @@ def offer(
         "choices": [
             {
                 "decision": one.value,
-                "label": _label(one),
+                "label": _label(case, one),
                 "text": effects.get(one, ""),
                 "writes": before_and_after(case, one) if one in WRITES else None,
                 "read": fields.get(f"read_{one.value}") == "yes",
@@ -90,8 +90,8 @@ def offer(
     }
 
 
-def _label(decision: Decision) -> str:
-    return plain(decision.value).capitalize()
+def _label(case: Case, decision: Decision) -> str:
+    return decision_in_words(decision.value, case.item.reason).capitalize()
 
 
 def why_not_theirs(case: Case, viewer: Viewer) -> str:
@@ -100,8 +100,6 @@ def why_not_theirs(case: Case, viewer: Viewer) -> str:
 
 
 def _why_none(case: Case, viewer: Viewer) -> str:
-    if case.item.state is not ReviewState.OPEN:
-        return "This question is closed; nothing can be decided any more."
     if not viewer.decides(case.item.queue):
         return f"You can look at this question, and not decide it: {why_not_theirs(case, viewer)}."
     return "Nothing can be decided at present; the evidence is still being read."

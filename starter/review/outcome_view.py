@@ -9,9 +9,10 @@ from typing import Any, Final
 from leadproof.domain import keys
 from leadproof.domain.mutation import Mutation, Reason, Status
 from leadproof.domain.review import Decision, DecisionRow, DecisionVerdict, ReviewItem, ReviewState, possible
-from leadproof.domain.wording import plain, status_in_words
+from leadproof.domain.wording import decision_in_words, plain, status_in_words, value_in_words
 from leadproof.ports import Ledger
 from starter.cases import Behind, Case, Cases
+from starter.review.carried_out import decision_of, unwritten
 from starter.review.question_view import since_seen
 from starter.review.rendering import moment
 
@@ -49,14 +50,14 @@ class Outcomes:
                 the page `shown` names.
         """
         mine = next((one for one in case.decisions if one.decision_id == asked.get("decision")), None)
-        effects = [one for one in (case.mutation, *behind.derived) if one is not None]
+        effects = self._effects(case, behind)
         following = self._following(case, effects)
         shown = asked.get("shown")
         moved = case.item.state is ReviewState.OPEN and shown is not None and shown != case.digest
         pending = mine is not None and mine.verdict is DecisionVerdict.PENDING
-        under_way = case.item.state is not ReviewState.OPEN and any(not one.status.final for one in effects)
+        under_way = case.item.state is not ReviewState.OPEN and self._under_way(case, effects)
         outcome = {
-            "mine": self._of_mine(mine, case, asked) if mine is not None else None,
+            "mine": self._of_mine(mine, case, behind, asked, asks=bool(following)) if mine is not None else None,
             "closed": _closed(case) if case.item.state is not ReviewState.OPEN else None,
             "others": _waiting(case, mine),
             "effects": [_effect(one, case) for one in effects] if case.item.state is not ReviewState.OPEN else [],
@@ -73,21 +74,42 @@ class Outcomes:
             "address": address,
         }
 
+    def _effects(self, case: Case, behind: Behind) -> list[Mutation]:
+        """What the answer of a question is about: the effect and what decisions about it write, or all of the lead."""
+        if case.mutation is None:
+            return list(self._cases.effects_of(case))
+        return [case.mutation, *behind.derived]
+
+    def _under_way(self, case: Case, effects: list[Mutation]) -> bool:
+        if case.mutation is None and case.lead is not None:
+            return not case.lead.outcome.final
+        return any(not one.status.final for one in effects)
+
     def _following(self, case: Case, effects: list[Mutation]) -> list[ReviewItem]:
         """The open questions that came of this one."""
-        found = [self._ledger.review_of(one.mutation_key) for one in effects if not one.status.final]
+        subjects = [one.mutation_key for one in effects if not one.status.final]
+        if case.mutation is None:
+            subjects.insert(0, case.item.event_key)
+        found = [self._ledger.review_of(one) for one in subjects]
         return [one for one in found if one is not None and one.review_id != case.item.review_id]
 
-    def _of_mine(self, row: DecisionRow, case: Case, asked: Mapping[str, str]) -> dict[str, Any]:
-        decision = plain(row.decision or "")
+    def _of_mine(
+        self, row: DecisionRow, case: Case, behind: Behind, asked: Mapping[str, str], *, asks: bool
+    ) -> dict[str, Any]:
+        decision = decision_in_words(row.decision or "", case.item.reason)
         saw = asked.get("saw", "")
         stale = row.verdict is DecisionVerdict.STALE
+        hindered = unwritten(row, case, behind) if row.verdict is DecisionVerdict.APPLIED else None
+        said = self._said(row, case, decision)
+        if hindered is not None:
+            said = f"{decision.capitalize()} was taken, but nothing was written: {hindered}."
+            said += " Please answer the new question." if asks else ""
         return {
-            "verdict": row.verdict.value,
+            "shade": row.verdict.value if hindered is None else "unwritten",
             "reviewer": row.reviewer,
             "decision": decision,
             "reason": row.reason,
-            "said": self._said(row, case, decision),
+            "said": said,
             "behind": self._behind(row),
             "since": since_seen(case, int(saw)) if stale and saw.isascii() and saw.isdigit() and len(saw) < 7 else [],
         }
@@ -134,7 +156,8 @@ def _who_decided(case: Case) -> str | None:
     row = _applied(case)
     if row is None:
         return None
-    return f"{row.reviewer} decided {plain(row.decision or '')} at {moment(row.decided_at)}"
+    decision = decision_in_words(row.decision or "", case.item.reason)
+    return f"{row.reviewer} decided {decision} at {moment(row.decided_at)}"
 
 
 def _closed(case: Case) -> dict[str, Any]:
@@ -168,12 +191,24 @@ def _what_answered(case: Case) -> str:
 def _waiting(case: Case, mine: DecisionRow | None) -> list[str]:
     """Decisions of others that wait to be applied."""
     return [
-        f"{one.reviewer} decided {plain(one.decision or '')} at {moment(one.decided_at)}, which waits to be applied."
+        f"{one.reviewer} decided {decision_in_words(one.decision or '', case.item.reason)} at {moment(one.decided_at)}"
+        ", which waits to be applied."
         for one in case.decisions
         if one.verdict is DecisionVerdict.PENDING and one is not mine
     ]
 
 
 def _effect(mutation: Mutation, case: Case) -> dict[str, Any]:
-    made = "the effect" if mutation.mutation_key == case.item.mutation_key else "what the decision writes"
-    return {"name": made, "status": status_in_words(mutation), "at": mutation.updated_at}
+    return {"name": _name(mutation, case), "status": status_in_words(mutation), "at": mutation.updated_at}
+
+
+def _name(mutation: Mutation, case: Case) -> str:
+    """Which write it is, before "is now"."""
+    if case.mutation is None:
+        record = mutation.provider_record_id or "(not there yet)"
+        return f"{plain(mutation.action_kind)} {mutation.target_system} {mutation.target_object} {record}"
+    if mutation.mutation_key == case.mutation.mutation_key:
+        return "It"
+    fields = mutation.intended_state.fields if mutation.intended_state is not None else {}
+    values = ", ".join(f"{plain(name)} = {value_in_words(name, value, case.owners)}" for name, value in fields.items())
+    return f"What {decision_of(case.mutation, mutation)} writes{f' ({values})' if values else ''}"

@@ -66,7 +66,10 @@ class QuestionPages:
         outcome = await off_loop(lambda: self._outcomes.of(case, behind, request.query_params))
         if outcome["mark"] == request.query_params.get("mark"):
             return Response(status_code=204)
-        return self._pages.page("question_live.html", viewer=viewer, review_id=review_id, outcome=outcome)
+        told = question(case, behind, self._settings, self._clock.now())
+        return self._pages.page(
+            "question_live.html", viewer=viewer, **told, review_id=review_id, outcome=outcome, oob=True
+        )
 
     async def decide(self, request: Request, review_id: str, viewer: Viewer) -> Response:
         """Take a decision to its run, and show what became of it.
@@ -143,6 +146,7 @@ class QuestionPages:
             **question(case, behind, self._settings, now),
             review_id=case.item.review_id,
             outcome=outcome,
+            oob=False,
             asked=answer_form.offer(
                 case,
                 behind,

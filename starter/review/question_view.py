@@ -68,7 +68,7 @@ def question(case: Case, behind: Behind, settings: Settings, now: datetime) -> d
         "lead": _named(lead_fields(case), case.owners),
         "source": case.lead,
         "plan": _plan(case),
-        "timeline": timeline(case),
+        "timeline": timeline(case, behind),
         "waiting": [_other(one) for one in behind.waiting],
         "dependents": [_other(one) for one in behind.dependents],
         "record_link": _record_link(settings, mutation),

@@ -49,7 +49,7 @@ WAYS = [
     Way("Accept", Desk.edited, "nothing is written", Outcome.SUPERSEDED, "503", 1),
     Way("Overwrite", Desk.edited, "over what stands", Outcome.DONE, "505", 2),
     Way("Restore", lambda desk: desk.faulty("human_edit", UNSEEN), "Put back", Outcome.DONE, "503", 2),
-    Way("Abandon", Desk.approval, "nothing is written", Outcome.ABANDONED, None, 0),
+    Way("Decline", Desk.approval, "nothing is written", Outcome.ABANDONED, None, 0),
 ]
 
 
@@ -78,7 +78,8 @@ async def _decided(desk: Desk, way: Way) -> None:
     assert desk.house.properties(record_id).get("hubspot_owner_id") == way.owner
     assert len(desk.house.writes(record_id)) == way.writes
     (row,) = [one for one in desk.house.ledger.decisions_of(key) if one.review_id == item.review_id]
-    assert (row.decision, row.reviewer) == (way.decision.lower().replace(" ", "_"), "api:dana")
+    decided = {"Decline": "abandon"}.get(way.decision, way.decision.lower().replace(" ", "_"))
+    assert (row.decision, row.reviewer) == (decided, "api:dana")
     assert (row.reason, row.verdict) == ("spoke to them", "applied")
 
 

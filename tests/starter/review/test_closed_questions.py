@@ -25,9 +25,10 @@ async def test_a_question_that_evidence_answered(door: Door, dana: Person) -> No
     told = await dana.looks_again(page)
     assert told is not None
     assert "Evidence answered this question; nobody had to decide it." in told.text
-    assert "Now the effect is: written and read back" in told.text
+    assert "It is now: written and read back" in told.text
     whole = await dana.opens(item.review_id)
-    assert "This question is closed; nothing can be decided any more." in whole.text
+    assert whole.offered() == []
+    assert "Decide" not in whole.text
     assert not [one for one in whole.elements if "hx-get" in one[1]]
 
 
@@ -36,8 +37,8 @@ async def test_what_came_of_a_decided_question_is_linked(door: Door, dana: Perso
     steps.decide(door.ledger, item, Decision.OVERWRITE)
     (derived,) = [row for row in door.ledger.mutations_of(item.event_key) if row.parent_key]
     page = await dana.opens(item.review_id)
-    assert "Now the effect is: superseded" in page.text
-    assert "Now what the decision writes is: not written yet (approved)" in page.text
+    assert "It is now: settled by a decision" in page.text
+    assert "What overwrite writes (owner = kofi, lead status = OPEN) is now: not written yet (approved)" in page.text
     again = steps.divergent(door.ledger, door.clock, derived)
     page = await dana.opens(item.review_id)
     assert f"/review/{again.review_id}" in page.links
@@ -65,7 +66,7 @@ async def test_what_was_given_up_with_its_lead_or_its_need_is_told_so(door: Door
     steps.decide(door.ledger, lead, Decision.ABANDON)
     page = await dana.opens(item.review_id)
     assert "The whole lead was given up, and this effect with it; nobody had to decide it." in page.text
-    assert "Now the effect is: given up" in page.text
+    assert "It is now: given up" in page.text
 
     event = a_lead_event("102", policy_version="embedded-2")
     first = a_mutation(event, provider_record_id="9102", reason=Reason.NEEDS_APPROVAL)

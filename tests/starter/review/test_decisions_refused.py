@@ -138,7 +138,7 @@ async def test_a_closed_question_takes_no_decision_more(door: Door, dana: Person
     form = clicked(await dana.opens(item.review_id), "approve")
     steps.decide(door.ledger, item, Decision.ABANDON)
     page = refused(await dana.sends(item.review_id, form), 409, "The question was closed before your decision came.")
-    assert "ann decided abandon" in page.text
+    assert "ann decided decline" in page.text
     assert len(door.ledger.decisions_of(item.event_key)) == 1
 
 

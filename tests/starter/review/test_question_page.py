@@ -60,11 +60,11 @@ async def test_the_lead_the_plan_and_what_happened_are_shown(door: Door, dana: P
     assert "By rules under policy embedded-2: a seller takes it This effect: a company of this size" in page.text
     assert "1200 people work there (employees)" in page.text
     happened = page.text.partition("What happened ")[2]
-    kinds = [kind for kind in ("Intent", "Attempt 1", "Read-back 1", "Question") if kind in happened]
-    assert sorted(kinds, key=happened.index) == ["Intent", "Attempt 1", "Read-back 1", "Question"]
-    assert "Intent owner = kofi, lead status = OPEN" in happened
-    assert "Attempt 1 accepted, HTTP 200" in happened
-    assert "Read-back 1 the record was found, with our write in it" in happened
+    kinds = [kind for kind in ("Planned", "Write 1", "Look 1", "Question") if kind in happened]
+    assert sorted(kinds, key=happened.index) == ["Planned", "Write 1", "Look 1", "Question"]
+    assert "Planned owner = kofi, lead status = OPEN" in happened
+    assert "Write 1 accepted (HTTP 200)" in happened
+    assert "Look 1 the record was found, with our write in it" in happened
     lead = door.ledger.leads()[0][0]
     run = f"http://temporal.example/namespaces/default/workflows/lead%3A{lead.event_key}"
     assert run in page.links
@@ -74,8 +74,8 @@ async def test_the_lead_the_plan_and_what_happened_are_shown(door: Door, dana: P
 async def test_a_lost_answer_is_told_and_giving_it_up_needs_a_reason(door: Door, dana: Person) -> None:
     item = unanswered(door)
     page = await dana.opens(item.review_id)
-    assert "Attempt 1 answer lost, after 0.0 s: connection reset by peer" in page.text
-    assert "Read-back 1 could not be read: read timed out" in page.text
+    assert "Write 1 sent, and its answer was lost: connection reset by peer" in page.text
+    assert "Look 1 could not be read: read timed out" in page.text
     assert "owner Before (empty) We want kofi In HubSpot now – Difference · not read yet" in page.text
     assert page.offered() == ["abandon"]
     assert "Retry is not offered: no read-back has shown yet that the earlier request changed nothing." in page.text
@@ -156,7 +156,7 @@ async def test_a_decision_that_no_worker_answers_is_kept_and_the_page_goes_on_lo
     assert told is not None
     assert "Your decision Applied: approve." in told.text
     assert "Closed person:dana decided approve at 2026-03-02 09:00:00 UTC. Reason: knows them" in told.text
-    assert "Now the effect is: not written yet (approved)" in told.text
+    assert "It is now: not written yet (approved)" in told.text
     assert await dana.looks_again(told) is None
 
 
@@ -197,20 +197,20 @@ async def test_who_loses_a_race_is_told_who_decided_what(door: Door, dana: Perso
     await dana.decided(item.review_id, "abandon")
     pending = await ada.looks_again(late)
     assert pending is not None
-    assert "person:dana decided abandon at 2026-03-02 09:00:00 UTC, which waits to be applied." in pending.text
+    assert "person:dana decided decline at 2026-03-02 09:00:00 UTC, which waits to be applied." in pending.text
     lost = await ada.follows(await ada.sends(item.review_id, clicked(late, "approve")))
     row = next(row for row in door.ledger.decisions_of(item.event_key) if row.reviewer == "person:dana")
     door.ledger.apply_decision(row.decision_id, quiescence=timedelta(0))
     told = await ada.looks_again(lost)
     assert told is not None
-    assert "Not applied: person:dana decided abandon at 2026-03-02 09:00:00 UTC." in told.text
+    assert "Not applied: person:dana decided decline at 2026-03-02 09:00:00 UTC." in told.text
     assert sorted(one[-1] for one in decisions(door, item)) == [DecisionVerdict.APPLIED, DecisionVerdict.REPEATED]
 
     after = await ada.sends(item.review_id, clicked(late, "abandon", form="0" * 32))
     assert after.status_code == 409
     shown = Read(after.text)
     assert "Nothing was decided The question was closed before your decision came." in shown.text
-    assert "Closed person:dana decided abandon" in shown.text
+    assert "Closed person:dana decided decline" in shown.text
     assert shown.offered() == []
     assert len(decisions(door, item)) == 2
 

@@ -85,7 +85,7 @@ async def test_an_approval_is_applied_in_under_a_second_and_the_page_follows_the
     print(f"a decision was answered in {time.perf_counter() - begun:.3f} s")  # noqa: T201 - said, not asserted
     page = await dana.follows(answer)
     assert "Your decision Applied: approve." in page.text
-    page = await until_said(dana, page, "Now the effect is: written and read back")
+    page = await until_said(dana, page, "It is now: written and read back")
     assert not [one for one in page.elements if "hx-get" in one[1]]
     assert len(house.writes(record_id)) == 1
     for _ in range(2):  # the click is delivered again
@@ -98,7 +98,7 @@ async def test_an_overwrite_is_followed_to_what_it_writes(house: House, dana: Pe
     record_id, _, item = await edited(house)
     page = await dana.decided(item.review_id, "overwrite", reason="the queue looks at it first")
     assert "Applied: overwrite." in page.text
-    await until_said(dana, page, "Now what the decision writes is: written and read back")
+    await until_said(dana, page, ") is now: written and read back")
     assert house.properties(record_id)["hubspot_owner_id"] == "505"
     row = house.ledger.decisions_of(item.event_key)[0]
     assert (row.reviewer, row.via, row.reason) == ("person:dana", "page", "the queue looks at it first")
