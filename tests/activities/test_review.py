@@ -240,7 +240,8 @@ def test_what_is_no_decision_is_kept_with_its_question_and_told_what_is_possible
     (answer,) = reviews.send({"review_id": item.review_id, "version": 1}).answers
     assert (answer.verdict, answer.why) == (
         DecisionVerdict.MALFORMED,
-        "missing or wrong: decision; possible: approve, abandon",
+        "missing or wrong: decision; a decision is one of approve, retry, accept, overwrite, restore, abandon, "
+        "plan_again; possible: approve, abandon",
     )
     ledger = reviews.room.ledger
     (kept,) = ledger.decisions_of(reviews.event_key)

@@ -71,7 +71,10 @@ async def test_who_sends_a_wrong_signal_is_told_in_the_details_until_one_is_take
     _, item = await _asked(house, key)
     handle = house.handle(key)
     await handle.signal("decide", {"review_id": item.review_id, "version": item.version, "action": "approve"})
-    wrong = "missing or wrong: decision, a field that a decision does not have; possible: approve, abandon"
+    wrong = (
+        "missing or wrong: decision, a field that a decision does not have; a decision is one of approve, retry, "
+        "accept, overwrite, restore, abandon, plan_again; possible: approve, abandon"
+    )
     told = await eventually_answered(lambda: _decision_told(house, key, "malformed"))
     assert told == f"**Last decision not taken: malformed: {wrong}**"
     await handle.signal("decide", {"review_id": item.review_id, "version": item.version, "decision": "retry"})
