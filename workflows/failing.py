@@ -52,11 +52,9 @@ def of_ours(error: ActivityError) -> bool:
     if failed is not None:
         return failed.type == LedgerUnavailable.__name__
     late = error.cause
-    never_begun = isinstance(late, TimeoutError) and late.type in {
-        TimeoutType.SCHEDULE_TO_CLOSE,
-        TimeoutType.SCHEDULE_TO_START,
-    }
-    return never_begun and late.cause is None
+    if not isinstance(late, TimeoutError) or late.cause is not None:
+        return False
+    return late.type in {TimeoutType.SCHEDULE_TO_CLOSE, TimeoutType.SCHEDULE_TO_START}
 
 
 def told_by(error: ActivityError) -> str | None:
