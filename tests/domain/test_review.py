@@ -81,8 +81,8 @@ def test_what_was_sent_is_not_repeated() -> None:
     why = refused({**SENT, "dana@example.com": 1, "decision": "kofi@example.com", "decision_id": "d"})
 
     assert why == (
-        "missing or wrong: decision, a field that a decision does not have; a decision is one of approve, retry, accept, "
-        "overwrite, restore, abandon, plan_again"
+        "missing or wrong: decision, a field that a decision does not have; "
+        "a decision is one of approve, retry, accept, overwrite, restore, abandon, plan_again"
     )
 
 
