@@ -137,6 +137,11 @@ class Named:
         return {**fields, "decision": decision, "reason": "we know them", **more}
 
 
+def form_token(settings: Settings, name: str) -> str:
+    """What stands in the forms of somebody whom the proxy names, were they shown one."""
+    return seals(deployment=f"{settings.tenant}/{settings.environment}").csrf(f"person:{name}")
+
+
 def text_of(url: str) -> str:
     (text,) = parse_qs(urlsplit(url).query)["link"]
     return text

@@ -12,6 +12,7 @@ from temporalio.client import Client
 from leadproof.domain.review import Decision
 from tests.ledger import steps
 from tests.starter.door import Door
+from tests.starter.review.entrance import form_token
 from tests.starter.review.people import HEADER, Person, Read, a_review_door, clicked
 from tests.starter.review.questions import approval, edited
 
@@ -88,7 +89,7 @@ async def test_questions_that_there_are_not(door: Door, dana: Person) -> None:
             refused(answer, 404, "")
         refused(await dana.get(f"/review/{unknown}/live"), 404, "")
     for below in ("decisions", "history", "live/again"):
-        refused(await dana.get(f"/review/{item.review_id}/{below}"), 404, "No page stands under this address.")
+        refused(await dana.get(f"/review/{item.review_id}/{below}"), 404, "Nothing is at this address")
 
 
 async def test_who_may_look_and_not_decide_is_told_why(door: Door, dana: Person) -> None:
@@ -98,13 +99,9 @@ async def test_who_may_look_and_not_decide_is_told_why(door: Door, dana: Person)
     assert page.offered() == []
     why = "your role is viewer, and the queue enterprise needs a reviewer"
     assert f"You can look at this question, and not decide it: {why}." in page.text
-    form = clicked(await dana.opens(item.review_id), "approve") | {"csrf": csrf_of(page)}
+    form = clicked(await dana.opens(item.review_id), "approve") | {"csrf": form_token(door.settings, "mira")}
     refused(await mira.sends(item.review_id, form), 403, "Your role is viewer")
     assert door.ledger.decisions_of(item.event_key) == ()
-
-
-def csrf_of(page: Read) -> str:
-    return page.fields()["csrf"]
 
 
 async def test_a_question_of_another_queue_is_neither_shown_nor_decided(door: Door, dana: Person) -> None:
@@ -113,7 +110,7 @@ async def test_a_question_of_another_queue_is_neither_shown_nor_decided(door: Do
     sentence = "It belongs to the queue default, which is not one of yours."
     refused(await kofi.get(f"/review/{item.review_id}"), 403, sentence)
     refused(await kofi.get(f"/review/{item.review_id}/live"), 403, sentence)
-    own = csrf_of(await kofi.reads("/review"))
+    own = form_token(door.settings, "kofi")
     form = clicked(await dana.opens(item.review_id), "accept") | {"csrf": own}
     refused(await kofi.sends(item.review_id, form), 403, sentence)
     assert door.ledger.decisions_of(item.event_key) == ()

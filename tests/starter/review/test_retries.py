@@ -7,6 +7,7 @@ import pytest
 from leadproof.domain.mutation import Reason
 from tests.ledger.steps import claim
 from tests.starter.door import Door
+from tests.starter.review.entrance import form_token
 from tests.starter.review.people import Person, Read, clicked
 from tests.starter.review.questions import approval, edited, refused
 from tests.starter.test_bulk import held
@@ -88,7 +89,7 @@ async def test_what_cannot_be_meant_is_a_page_and_keeps_nothing(
     item = await with_a_run(door, 101)
     page = await dana.reads("/review", reason="target_refuses_us")
     person = Person(door, who)
-    own = (await person.reads("/review")).fields()["csrf"]
+    own = form_token(door.settings, who)
     answer = await person.posts(RETRIES, {**page.fields(), "reason": "", "csrf": own, **changes})
     assert answer.status_code == status, answer.text
     assert Read(answer.text).all("h1")
