@@ -5,13 +5,14 @@ from __future__ import annotations
 import ipaddress
 from collections import Counter
 from collections.abc import Callable, Container, Iterable, Iterator
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, SecretStr
 
 from leadproof.setting_types import HeaderSecret, PathSecret, PersonName, QueueName, TokenName
 
 Right = Literal["events", "read", "decide"]
+Role = Literal["viewer", "reviewer", "admin"]
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 
@@ -35,7 +36,7 @@ class Reviewer(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     name: PersonName
-    role: Literal["viewer", "reviewer", "admin"]
+    role: Role
     queues: frozenset[QueueName] | None = None
 
     def __str__(self) -> str:
@@ -94,13 +95,15 @@ def _by_source(text: str) -> dict[str, tuple[SecretStr, ...]]:
 def _reviewers(text: str) -> list[dict[str, Any]]:
     """`name:role` or `name:role:queue+queue`, comma-separated."""
     people: list[dict[str, Any]] = []
-    for entry in _parts(text):
+    for number, entry in enumerate(_parts(text), 1):
         name, _, rest = entry.partition(":")
         role, separator, queues = rest.partition(":")
         if not (name and role) or (separator and not queues):
-            raise ValueError("an entry is `name:role` or `name:role:queue+queue`")
+            raise ValueError(f"entry {number}: it is `name:role` or `name:role:queue+queue`")
+        if role not in get_args(Role):
+            raise ValueError(f"entry {number}: a role is viewer, reviewer or admin")
         if role == "admin" and queues:
-            raise ValueError("an admin has every queue; leave the queues of an admin out")
+            raise ValueError(f"entry {number}: an admin has every queue; leave the queues of an admin out")
         people.append({"name": name, "role": role, "queues": queues.split("+") if queues else None})
     twice = _twice(person["name"] for person in people)
     if twice:

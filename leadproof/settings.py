@@ -256,7 +256,9 @@ def _of_file(dotenv: Path) -> dict[str, str]:
 def _fault(item: ErrorDetails) -> str:
     """One fault, by the variable that it is in; the value is not repeated."""
     why = item["msg"].removeprefix("Value error, ")
-    return f"{variable(str(item['loc'][0]))}: {why}" if item["loc"] else why
+    field, *within = item["loc"] or (None,)
+    entry = f"entry {within[0] + 1}: " if within and isinstance(within[0], int) else ""
+    return f"{variable(str(field))}: {entry}{why}" if field is not None else why
 
 
 def check_mode(settings: Settings) -> None:

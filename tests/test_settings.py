@@ -96,11 +96,17 @@ def test_a_secret_that_no_header_can_carry(name: str, value: str) -> None:
     [
         ("form:events:s3cret,form:read:other", "several tokens are named form; give each a name of its own"),
         ("form:events:s3cret,team:read:s3cret", "form and team are the same token; give each a text of its own"),
-        ("form:events:s3 cret", "it has a space, a line break or another character that an HTTP header cannot carry"),
-        ("form:events:s3crét", "it has a space, a line break or another character that an HTTP header cannot carry"),
-        ("a form:events:s3cret", "a name has letters, digits and any of `_.@-`, and is at most 60 long"),
+        (
+            "form:events:s3 cret",
+            "entry 1: it has a space, a line break or another character that an HTTP header cannot carry",
+        ),
+        (
+            "form:events:s3crét",
+            "entry 1: it has a space, a line break or another character that an HTTP header cannot carry",
+        ),
+        ("a form:events:s3cret", "entry 1: a name has letters, digits and any of `_.@-`, and is at most 60 long"),
         ("form:events", "an entry is `name:right+right:token`"),
-        ("form:fly:s3cret", "Input should be 'events', 'read' or 'decide'"),
+        ("team:read:other,form:fly:s3cret", "entry 2: Input should be 'events', 'read' or 'decide'"),
     ],
 )
 def test_tokens_that_cannot_be_told_apart_or_sent(value: str, says: str) -> None:

@@ -37,15 +37,18 @@ def test_people_have_a_role_and_queues() -> None:
 @pytest.mark.parametrize(
     ("value", "says"),
     [
-        ("dana", "an entry is `name:role` or `name:role:queue+queue`"),
-        (":viewer", "an entry is `name:role` or `name:role:queue+queue`"),
-        ("dana:reviewer:", "an entry is `name:role` or `name:role:queue+queue`"),
-        ("dana:boss", "Input should be 'viewer', 'reviewer' or 'admin'"),
-        ("dana:reviewer:a++b", "a queue is named as the policy names it"),
-        ("dana:reviewer:a b", "a queue is named as the policy names it"),
-        ("da na:reviewer", "a name has visible characters without `:` and `,`, and is at most 100 long"),
-        ("dána:reviewer", "a name has visible characters without `:` and `,`, and is at most 100 long"),
-        ("dana:admin:west", "an admin has every queue; leave the queues of an admin out"),
+        ("dana", "entry 1: it is `name:role` or `name:role:queue+queue`"),
+        (":viewer", "entry 1: it is `name:role` or `name:role:queue+queue`"),
+        ("dana:reviewer:", "entry 1: it is `name:role` or `name:role:queue+queue`"),
+        ("kofi:viewer,dana:boss", "entry 2: a role is viewer, reviewer or admin"),
+        ("dana:reviewer:a++b", "entry 1: a queue is named as the policy names it"),
+        ("kofi:viewer, dana:reviewer:a b", "entry 2: a queue is named as the policy names it"),
+        ("da na:reviewer", "entry 1: a name has visible characters without `:` and `,`, and is at most 100 long"),
+        (
+            "kofi:viewer,dána:reviewer",
+            "entry 2: a name has visible characters without `:` and `,`, and is at most 100 long",
+        ),
+        ("kofi:viewer,dana:admin:west", "entry 2: an admin has every queue; leave the queues of an admin out"),
         ("dana:viewer,dana:admin", "one name is there twice; give each person one entry with all their queues"),
     ],
 )
