@@ -155,13 +155,18 @@ class LookCommand(BaseModel):
 
 
 class AskCommand(BaseModel):
-    """A question for a person: about a mutation, or about the event where `mutation_key` is `None`."""
+    """A question for a person: about a mutation, or about the event where `mutation_key` is `None`.
+
+    Attributes:
+        why: of a question about the event, our own sentence about what failed; nothing personal.
+    """
 
     model_config = _FROZEN
 
     event_key: str
     mutation_key: str | None = None
     reason: Reason
+    why: str | None = None
 
 
 class DecideCommand(BaseModel):

@@ -74,7 +74,7 @@ class ReviewActivities:
         lead = self._views.lead(command.event_key)
         policy = self._rulebook.asking(lead.policy_version)
         if command.mutation_key is None:
-            asked = Question.asked(command.reason, policy.queue(None), self._clock.now())
+            asked = Question.asked(command.reason, policy.queue(None), self._clock.now(), command.why)
             self._ledger.open_event_review(command.event_key, asked)
             return self._views.book(command.event_key)
         mutation = self._ledger.mutation(command.mutation_key)

@@ -369,9 +369,12 @@ class LeadWorkflow:
     # -- people -----------------------------------------------------------------------------------------------------
     async def _ask(self, reason: Reason, mutation_key: str | None = None) -> None:
         """Put a question to a person: about a mutation, or about the event."""
+        # of a source that stayed down nothing was told; what is left of an earlier problem is not about it
+        known = mutation_key is None and reason is not Reason.SOURCE_DOWN
+        why = self._problem if known else None
         book = await workflow.execute_activity_method(
             ReviewActivities.open_review,
-            AskCommand(event_key=self._event_key, mutation_key=mutation_key, reason=reason),
+            AskCommand(event_key=self._event_key, mutation_key=mutation_key, reason=reason, why=why),
             summary=f"ask a person: {reason}",
             **options.LEDGER,
         )

@@ -64,6 +64,7 @@ class ReviewItem(BaseModel):
         subject: a mutation key, or an event key where the question is about an event.
         round: which question about this subject it is, from 1.
         expires_at: the end of its window, when the policy abandons what nobody has decided; `None`: it stays open.
+        why: why a person is asked, in one sentence of ours, where only the run knew it when it asked.
     """
 
     model_config = ConfigDict(frozen=True, defer_build=True)
@@ -81,6 +82,7 @@ class ReviewItem(BaseModel):
     expires_at: datetime | None = None
     closed_at: datetime | None = None
     version: int = 1
+    why: str | None = None
 
 
 class About(BaseModel):

@@ -146,7 +146,8 @@ class Claim(BaseModel):
 
 
 class Question(BaseModel):
-    """A review item to be opened with a transition: named queue, due time, and the end of its window if it has one."""
+    """A review item to be opened with a transition: named queue, due time, the end of its window if it has one, and
+    why it is asked where nothing else that is kept tells."""
 
     model_config = _FROZEN
 
@@ -154,9 +155,10 @@ class Question(BaseModel):
     queue: str
     due_at: datetime
     expires_at: datetime | None = None
+    why: str | None = None
 
     @classmethod
-    def asked(cls, reason: str, named: tuple[str, Queue], now: datetime) -> Question:
+    def asked(cls, reason: str, named: tuple[str, Queue], now: datetime, why: str | None = None) -> Question:
         """A question that is asked now; `named` is what the policy answers of its queue."""
         name, queue = named
         window = queue.abandon_after_hours
@@ -165,6 +167,7 @@ class Question(BaseModel):
             queue=name,
             due_at=now + timedelta(hours=queue.due_hours),
             expires_at=now + timedelta(hours=window) if window is not None else None,
+            why=why,
         )
 
 

@@ -182,7 +182,7 @@ def _why(item: ReviewItem, event: RowMapping, mutation: RowMapping | None) -> st
         if mutation is not None and answer is not None
         else None
     )
-    return why_asked(item.reason, guarded_why(event["plan"], mutation), refused)
+    return item.why or why_asked(item.reason, guarded_why(event["plan"], mutation), refused)
 
 
 def guarded_why(plan: Mapping[str, Any] | None, mutation: RowMapping | None) -> str | None:

@@ -51,6 +51,7 @@ def ask(
         due_at=question.due_at,
         expires_at=question.expires_at,
         closed_at=tx.now if answered else None,
+        why=question.why,
     )
     tx.run(insert(REVIEW_ITEM), item.model_dump())
     return item

@@ -133,4 +133,4 @@ def _names(differences: Sequence[dict[str, Any]]) -> tuple[str, ...]:
 def _why(item: ReviewItem, row: RowMapping) -> str | None:
     answer = row["acceptance_receipt"]
     refused = refusal(row["target_system"], Answer.model_validate(answer)) if answer is not None else None
-    return why_asked(item.reason, guarded_why(row["plan"], row), refused)
+    return item.why or why_asked(item.reason, guarded_why(row["plan"], row), refused)

@@ -10,7 +10,7 @@ from sqlalchemy import Connection, inspect, text
 from leadproof.domain.errors import ConfigurationRefused, LedgerOutdated
 from leadproof.ledger.engine import UPGRADE, Engine, connect, ledger_url
 
-REVISIONS = ("0001", "0002", "0003")
+REVISIONS = ("0001", "0002", "0003", "0004")
 """Every revision that this code knows, oldest first; it works with the last one."""
 HEAD = REVISIONS[-1]
 

@@ -194,6 +194,7 @@ class ReviewItemTable(LedgerTable, table=True):
     opened_at: datetime = Field(sa_type=UtcTime)
     due_at: datetime = Field(sa_type=UtcTime)
     expires_at: datetime | None = Field(default=None, sa_type=UtcTime)
+    why: str | None = Field(default=None, sa_type=Words)
     closed_at: datetime | None = Field(default=None, sa_type=UtcTime)
     version: int
 

@@ -210,6 +210,8 @@ async def test_no_plan_is_a_question_that_says_why_and_can_be_answered(
     status = await house.handle(key).query("status")
     assert says in status["problem"]
     assert company not in json.dumps(status)
+    assert item.why == status["problem"]
+    assert house.ledger.about([item])[item.review_id].why == item.why
     assert (len(_calls(house, company)), house.writes(record_id)) == (1, [])
     assert (await _shown(house, key))["plan"] is None
     assert (await house.decide(item.review_id, "plan_again")).status_code == 200
