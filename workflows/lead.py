@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -61,7 +62,7 @@ class LeadWorkflow:
         self._signals = 0
         self._answers: dict[str, Answered] = {}
         self._pending_until: datetime | None = None
-        self._elsewhere = False
+        self._elsewhere: str | None = None
         self._freeing = Freeing()
         self._waits: dict[str, timedelta] = {}
         self._asked_to_expire: dict[str, datetime] = {}
@@ -210,7 +211,7 @@ class LeadWorkflow:
             summary="leave the lead to its own run",
             **options.HAND_OVER,
         )
-        self._problem, self._elsewhere = f"this lead is carried by `{own}`, so this run ends here", True
+        self._problem, self._elsewhere = f"this lead is carried by `{own}`, so this run ends here", own
 
     # -- the middle: one step at a time, in the plan's order --------------------------------------------------------
     async def _follow(self) -> bool:
@@ -403,7 +404,23 @@ class LeadWorkflow:
             elif answer.until is not None:
                 self._pending_until = min(self._pending_until or answer.until, answer.until)
         await self._wake(decided.book)
+        await self._pass_on(command, decided.answers)
         return decided.plan_again
+
+    async def _pass_on(self, command: DecideCommand, answers: Sequence[Answered]) -> None:
+        """Tell the lead's own run what was decided here: it would never learn of it, and wait for good. It finds it in
+        the ledger, under its identity, and decides nothing twice; one that is closed reads the ledger when resumed."""
+        if self._elsewhere is None or command.sent is None:
+            return
+        for answer in answers:
+            if answer.verdict not in {DecisionVerdict.APPLIED, DecisionVerdict.PENDING}:
+                continue
+            named = {**command.sent[0], "decision_id": answer.decision_id}
+            try:
+                own = workflow.get_external_workflow_handle(self._elsewhere)
+                await own.signal(contract.SIGNAL_DECIDE, named)
+            except FailureError:
+                workflow.logger.info("the lead's own run is not open; the sweep resumes it")
 
     async def _decide_pending(self) -> bool:
         """Apply what is pending, now that it can be; where the ledger's clock says not yet, after a pause once more."""

@@ -19,7 +19,7 @@ from leadproof.domain.mutation import Status
 from tests.support.house import House, eventually, eventually_answered
 from tests.workflows.test_recovery import _reset, _sweep
 from tests.workflows.test_reviews import BIG, _asked, _decided
-from workflows.contract import LEAD_WORKFLOW, LEADS_QUEUE
+from workflows.contract import LEAD_WORKFLOW, LEADS_QUEUE, SIGNAL_DECIDE
 
 
 async def _unread(house: House) -> tuple[str, str]:
@@ -200,3 +200,24 @@ async def test_a_run_that_was_cancelled_while_its_request_was_on_its_way_is_resu
     await eventually_answered(resumed, within=20)
     await house.outcome(key, Outcome.DONE)
     assert len(house.writes(record_id)) == 1
+
+
+async def test_what_is_decided_in_a_run_that_is_not_the_leads_own_reaches_its_own_run(house: House) -> None:
+    """`temporal workflow signal-with-start`, and a reset, which brings a run its old signals once more."""
+    record_id, key = await house.lead(**BIG)
+    _, item = await _asked(house, key)
+    decided = {"review_id": item.review_id, "version": item.version, "decision": "approve", "reason": "by a test"}
+    other = await house.client.start_workflow(
+        LEAD_WORKFLOW,
+        key,
+        id=f"by-hand-{uuid.uuid4()}",
+        task_queue=LEADS_QUEUE,
+        start_signal=SIGNAL_DECIDE,
+        start_signal_args=[decided],
+    )
+    await asyncio.wait_for(other.result(), 10)
+    await house.outcome(key, Outcome.DONE)
+    assert await house.handle(key).result() == Outcome.DONE
+    assert len(house.writes(record_id)) == 1
+    (row,) = house.ledger.decisions_of(key)
+    assert (row.decision, row.verdict) == ("approve", "applied")
