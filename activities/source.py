@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 
@@ -138,7 +137,7 @@ class SourceActivities:
         """
         if lead.event_kind.endswith(SAVED):
             return self._echo_of_save(lead, record, policy)
-        changed = _changed_field(lead)
+        changed = lead.changed_field
         if changed is None:
             if lead.event_kind.endswith(".creation") and record.external_id is not None:
                 return self._ledger.creator_of(record.external_id)
@@ -214,16 +213,3 @@ class SourceActivities:
 def _about(mutation: Mutation, lead: Lead) -> bool:
     """Whether a mutation was planned from the same source record."""
     return (mutation.source_system, mutation.source_record_id) == (lead.source_system, lead.source_record_id)
-
-
-def _changed_field(lead: Lead) -> str | None:
-    """The source's name of the field that a change event is about, from its occurrence."""
-    if lead.occurrence is None:
-        return None
-    try:
-        parts = json.loads(lead.occurrence)
-    except ValueError:
-        return None
-    if isinstance(parts, list) and len(parts) == 3 and isinstance(parts[1], str):
-        return parts[1]
-    return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
@@ -67,6 +68,15 @@ class SourceEvent(BaseModel):
     extra: dict[str, Any] = {}
 
 
+def changed_field(occurrence: str | None) -> str | None:
+    """The source's name of the field that changed, from the occurrence of a change event; `None` of any other."""
+    try:
+        parts = json.loads(occurrence or "null")
+    except ValueError:
+        return None
+    return parts[1] if isinstance(parts, list) and len(parts) == 3 and isinstance(parts[1], str) else None
+
+
 class LeadEvent(BaseModel):
     """One thing that happened to one source record, ready to be admitted.
 
@@ -87,6 +97,11 @@ class LeadEvent(BaseModel):
     fingerprint: str
     lead: dict[str, Any] | None
     policy_version: str
+
+    @property
+    def changed_field(self) -> str | None:
+        """The source's name of the field that a change event is about."""
+        return changed_field(self.occurrence)
 
     @property
     def external_id(self) -> str:

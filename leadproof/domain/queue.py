@@ -71,6 +71,8 @@ class QueueRow(BaseModel):
     """One open question in the queue, with what tells it from others.
 
     Attributes:
+        event_kind: which kind of event the lead is.
+        changed_field: the source's name of the field that changed, of a change event.
         why: why a person is asked, in one sentence.
         lead: fields of the lead, as far as they are known.
         record: the target record's id in its own system.
@@ -82,6 +84,8 @@ class QueueRow(BaseModel):
     item: ReviewItem
     source_system: str
     source_record_id: str
+    event_kind: str
+    changed_field: str | None = None
     why: str | None
     lead: dict[str, Any] = {}
     target_system: str | None = None

@@ -25,7 +25,7 @@ _REASONS: Final[Mapping[str, str]] = {
     Reason.NEEDS_APPROVAL: "needs approval",
     Reason.WAITS: "waits for its record",
     Reason.CHANGED_BEFORE_WRITE: "changed before the write",
-    Reason.OVERWROTE_UNSEEN_EDIT: "we wrote over an unseen edit",
+    Reason.OVERWROTE_UNSEEN_EDIT: "our write replaced an edit",
     Reason.MERGED: "record merged",
     Reason.REMOVED: "record removed",
     Reason.SEVERAL: "several records fit",
@@ -135,6 +135,17 @@ def author(by: str | None, owners: Owners) -> str:
     return f"{kind} ({name})" if name else kind
 
 
+def event_in_words(event_kind: str, changed_field: str | None) -> str:
+    """What happened, which tells events of one record apart."""
+    if changed_field is not None:
+        return f"{plain(changed_field)} set"
+    subject, _, what = event_kind.partition(".")
+    return plain(f"{subject} {_HAPPENED.get(what, what)}".strip())
+
+
+_HAPPENED: Final[Mapping[str, str]] = {"creation": "created", "merge": "merged", "restore": "restored"}
+
+
 def lead_in_words(fields: Mapping[str, Any]) -> str | None:
     """A lead in a few words: the name and the company, else how it can be reached."""
     person = " ".join(str(fields[name]) for name in ("first_name", "last_name") if fields.get(name))
@@ -194,9 +205,9 @@ class _Telling:
         if decision is Decision.RETRY:
             return f"Read the record again, and send once more: {self._values(self._mutation.intent.fields)}"
         if decision is Decision.ACCEPT:
-            return f"{self._kept()}; nothing is written{self._skipped()}"
+            return f"{self._kept()}; nothing is written; counted as settled{self._skipped()}"
         if decision is Decision.OVERWRITE:
-            return f"Write {self._beside(self._fields(decision))}"
+            return self._overwrite()
         if decision is Decision.RESTORE:
             return f"Put back {self._lost_by()}: {self._beside(self._fields(decision))}"
         return self._given_up()
@@ -221,6 +232,14 @@ class _Telling:
         fields = ", ".join(plain(one.field) for one in mutation.differences)
         return f"Keep {authors[0]} ({fields})"
 
+    def _overwrite(self) -> str:
+        fields, shown = self._fields(Decision.OVERWRITE), shown_fields(self._mutation) or {}
+        if all(name in shown and shown[name] == value for name, value in fields.items()):
+            return (
+                f"Send {self._values(fields)} once more, though it stands so already; accept settles it without a write"
+            )
+        return f"Write {self._beside(fields)}"
+
     def _lost_by(self) -> str:
         lost = derived_fields(self._mutation, Decision.RESTORE)
         differences = [one for one in self._mutation.differences if one.field in lost]
@@ -237,19 +256,21 @@ class _Telling:
 
     def _given_up(self) -> str:
         mutation = self._mutation
+        counted = f"; counted as given up{self._skipped()}"
         if mutation.status is Status.RESERVED:
-            return f"Decline it; nothing is written{self._skipped()}"
+            verb = "Decline it" if mutation.reason is Reason.NEEDS_APPROVAL else "Give it up"
+            return f"{verb}; nothing is written{counted}"
         if mutation.status is Status.UNCERTAIN:
             unknown = "; whether the earlier write arrived stays unknown"
-            return f"Give it up; nothing more is written{unknown}{self._skipped()}"
-        return f"Give it up; nothing more is written{self._skipped()}"
+            return f"Give it up; nothing more is written{unknown}{counted}"
+        return f"Give it up; nothing more is written{counted}"
 
     def _skipped(self) -> str:
         if not self._dependents:
             return ""
         if self._dependents == 1:
-            return ", and 1 effect that depends on it is skipped"
-        return f", and {self._dependents} effects that depend on it are skipped"
+            return ", and 1 write that depends on it is skipped"
+        return f", and {self._dependents} writes that depend on it are skipped"
 
     def _fields(self, decision: Decision) -> dict[str, Any]:
         return derived_fields(self._mutation, decision)

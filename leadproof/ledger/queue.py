@@ -7,6 +7,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, RowMapping, Select, and_, case, false, func, literal, select
 
+from leadproof.domain.events import changed_field
 from leadproof.domain.mutation import Answer
 from leadproof.domain.queue import PAGE_SIZE, QueueGroup, QueuePage, QueueQuery, QueueRow, queue_mark
 from leadproof.domain.review import ReviewItem, ReviewState, refusal, why_asked
@@ -43,6 +44,8 @@ def _page(tx: Transaction, asked: QueueQuery) -> QueuePage:
         *_OF_ITEM,
         LEAD_EVENT.c.source_system,
         LEAD_EVENT.c.source_record_id,
+        LEAD_EVENT.c.event_kind,
+        LEAD_EVENT.c.occurrence,
         LEAD_EVENT.c.lead,
         LEAD_PLAN.c.snapshot,
         LEAD_PLAN.c.plan,
@@ -116,6 +119,8 @@ def _row(row: RowMapping) -> QueueRow:
         item=item,
         source_system=row["source_system"],
         source_record_id=row["source_record_id"],
+        event_kind=row["event_kind"],
+        changed_field=changed_field(row["occurrence"]),
         why=_why(item, row),
         lead=(row["snapshot"] or {}).get("fields") or (row["lead"] or {}).get("lead") or {},
         target_system=row["target_system"],

@@ -12,7 +12,7 @@ from fastapi.responses import Response
 
 from leadproof.domain import keys
 from leadproof.domain.queue import PAGE_SIZE, QueueGroup, QueuePage, QueueQuery, QueueRow
-from leadproof.domain.wording import lasting, lead_in_words, plain, reason_in_words
+from leadproof.domain.wording import event_in_words, lasting, lead_in_words, plain, reason_in_words
 from leadproof.ports import Clock, Ledger
 from starter import problems
 from starter.off_loop import off_loop
@@ -204,6 +204,7 @@ def _row(row: QueueRow, now: datetime) -> dict[str, Any]:
         "review_id": item.review_id,
         "lead": lead if len(lead) <= _MOST_LEAD else f"{lead[: _MOST_LEAD - 1]}…",
         "source": f"{row.source_system} {row.source_record_id}",
+        "event": event_in_words(row.event_kind, row.changed_field),
         "reason": reason_in_words(item.reason),
         "why": row.why,
         "queue": item.queue,

@@ -16,6 +16,7 @@ from leadproof.domain.review import Decision, allowed_decisions
 from leadproof.domain.wording import (
     MOST_OF_A_VALUE,
     author,
+    event_in_words,
     lasting,
     lead_in_words,
     reason_in_words,
@@ -66,44 +67,52 @@ UNSEEN = mutation(
             "Write owner = kofi, lead status = OPEN to hubspot contact 9101"
             ", after one more look that nobody changed it",
         ),
-        (mutation(Status.RESERVED, Reason.NEEDS_APPROVAL), "abandon", "Decline it; nothing is written"),
+        (
+            mutation(Status.RESERVED, Reason.NEEDS_APPROVAL),
+            "abandon",
+            "Decline it; nothing is written; counted as given up",
+        ),
         (
             mutation(Status.REJECTED, Reason.REFUSES_THIS),
             "retry",
             "Read the record again, and send once more: owner = kofi, lead status = OPEN",
         ),
-        (DIVERGENT, "accept", "Keep Dana's change (owner); nothing is written"),
+        (DIVERGENT, "accept", "Keep Dana's change (owner); nothing is written; counted as settled"),
         (DIVERGENT, "overwrite", "Write owner = kofi over what stands (now: dana)"),
-        (DIVERGENT, "abandon", "Give it up; nothing more is written"),
-        (UNSEEN, "accept", "Keep what we wrote; Dana's change stays replaced; nothing is written"),
+        (DIVERGENT, "abandon", "Give it up; nothing more is written; counted as given up"),
+        (UNSEEN, "accept", "Keep what we wrote; Dana's change stays replaced; nothing is written; counted as settled"),
         (UNSEEN, "overwrite", "Write lead status = OPEN over what stands (now: NEW)"),
         (UNSEEN, "restore", "Put back Dana's change: owner = dana over what stands (now: kofi)"),
         (
             mutation(Status.UNCERTAIN),
             "abandon",
-            "Give it up; nothing more is written; whether the earlier write arrived stays unknown",
+            "Give it up; nothing more is written; whether the earlier write arrived stays unknown; counted as given up",
         ),
-        (mutation(Status.DIVERGENT, Reason.REMOVED), "accept", "Leave the record removed; nothing is written"),
+        (
+            mutation(Status.DIVERGENT, Reason.REMOVED),
+            "accept",
+            "Leave the record removed; nothing is written; counted as settled",
+        ),
         (
             mutation(Status.DIVERGENT, Reason.MERGED, observed={"owner": "501"}, fields={"owner": "502"}),
             "accept",
-            "Leave the merged record as it is; nothing is written",
+            "Leave the merged record as it is; nothing is written; counted as settled",
         ),
         (
             mutation(Status.DIVERGENT, differences=differing("automation:7")),
             "accept",
-            "Keep the change by automation (7) (owner); nothing is written",
+            "Keep the change by automation (7) (owner); nothing is written; counted as settled",
         ),
         (
             mutation(Status.DIVERGENT, differences=differing(None)),
             "accept",
-            "Keep what stands there (owner); nothing is written",
+            "Keep what stands there (owner); nothing is written; counted as settled",
         ),
-        (mutation(Status.DIVERGENT), "accept", "Keep the record as it stands; nothing is written"),
+        (mutation(Status.DIVERGENT), "accept", "Keep the record as it stands; nothing is written; counted as settled"),
         (
             mutation(Status.DIVERGENT, fields={"owner": "502"}, observed={"owner": "502"}),
             "overwrite",
-            "Write owner = kofi once more; it stands so already",
+            "Send owner = kofi once more, though it stands so already; accept settles it without a write",
         ),
         (
             mutation(Status.DIVERGENT, fields={"owner": "502"}, observed={}),
@@ -129,14 +138,14 @@ def test_what_is_to_be_made_is_not_written_to() -> None:
     ("number", "skipped"),
     [
         (0, ""),
-        (1, ", and 1 effect that depends on it is skipped"),
-        (2, ", and 2 effects that depend on it are skipped"),
+        (1, ", and 1 write that depends on it is skipped"),
+        (2, ", and 2 writes that depend on it are skipped"),
     ],
 )
 def test_what_depends_on_it_is_told_where_it_is_skipped(number: int, skipped: str) -> None:
     said = what_it_does(DIVERGENT, ["accept", "overwrite", "abandon"], owners=OWNERS, dependents=number)
-    assert said[Decision.ACCEPT].endswith(f"nothing is written{skipped}")
-    assert said[Decision.ABANDON].endswith(f"nothing more is written{skipped}")
+    assert said[Decision.ACCEPT].endswith(f"nothing is written; counted as settled{skipped}")
+    assert said[Decision.ABANDON].endswith(f"nothing more is written; counted as given up{skipped}")
     assert "skipped" not in said[Decision.OVERWRITE]
 
 
@@ -241,3 +250,18 @@ def test_a_lead_in_a_few_words() -> None:
     assert lead_in_words({"email": "a@example.com", "phone": "1"}) == "a@example.com"
     assert lead_in_words({"phone": "1"}) == "1"
     assert lead_in_words({}) is None
+
+
+@pytest.mark.parametrize(
+    ("kind", "changed", "words"),
+    [
+        ("contact.creation", None, "contact created"),
+        ("contact.propertyChange", "company", "company set"),
+        ("contact.propertyChange", "hs_lead_status", "hs lead status set"),
+        ("lead.saved", None, "lead saved"),
+        ("form.submitted", None, "form submitted"),
+        ("signup", None, "signup"),
+    ],
+)
+def test_an_event_says_what_happened(kind: str, changed: str | None, words: str) -> None:
+    assert event_in_words(kind, changed) == words

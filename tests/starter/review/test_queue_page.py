@@ -7,12 +7,15 @@ from typing import Any
 
 import pytest
 
+from leadproof.domain import keys
 from leadproof.domain.review import Decision, ReviewItem
+from leadproof.domain.steps import Arrival
 from tests.ledger.steps import decide
 from tests.ledger.test_review_queue import counted, many
 from tests.starter.door import Door
 from tests.starter.review.people import Person
-from tests.starter.review.questions import approval, edited, refused, unplanned
+from tests.starter.review.questions import approval, asked, edited, refused, unplanned
+from tests.support.ledgers import a_lead_event
 
 
 @pytest.fixture
@@ -40,6 +43,18 @@ async def test_what_waits_is_listed_due_first_with_what_tells_it_apart(
     assert "a@example.com no plan there is no plan" in page.text
     moments = [one["datetime"] for one in page.all("time")]
     assert moments[:2] == ["2026-03-02T09:30:00Z", "2026-03-02T09:00:00Z"]
+
+
+async def test_questions_of_one_contact_are_told_apart_by_what_happened(door: Door, dana: Person) -> None:
+    for kind, field in (("contact.creation", None), ("contact.propertyChange", "company")):
+        occurrence = keys.occurrence([kind, field, str(field)])
+        event = a_lead_event("101", event_kind=kind, occurrence=occurrence, event_key=keys.digest([kind]))
+        door.ledger.admit([Arrival(event=event)])
+        door.ledger.open_event_review(event.event_key, asked(door, "planner"))
+    page = await dana.reads("/review")
+    assert len(page.rows) == 2
+    assert "hubspot 101 contact created" in page.text
+    assert "hubspot 101 company set" in page.text
 
 
 @pytest.mark.parametrize(
