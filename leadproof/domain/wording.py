@@ -235,9 +235,8 @@ class _Telling:
     def _overwrite(self) -> str:
         fields, shown = self._fields(Decision.OVERWRITE), shown_fields(self._mutation) or {}
         if all(name in shown and shown[name] == value for name, value in fields.items()):
-            return (
-                f"Send {self._values(fields)} once more, though it stands so already; accept settles it without a write"
-            )
+            values = self._values(fields)
+            return f"Send {values} once more, though it stands so already; accept settles it without a write"
         return f"Write {self._beside(fields)}"
 
     def _lost_by(self) -> str:

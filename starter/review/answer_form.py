@@ -14,7 +14,7 @@ from leadproof.domain.wording import decision_in_words, plain
 from starter import problems
 from starter.cases import Behind, Case
 from starter.many import MOST, Front, ManyDecisions
-from starter.review.field_table import before_and_after
+from starter.review.field_table import SAME, before_and_after
 from starter.review.question_view import latest_number
 from starter.review.viewer import Viewer
 
@@ -63,7 +63,8 @@ def offer(
         fields: of the form that was sent and is shown again.
     """
     offered = case.allowed if viewer.decides(case.item.queue) else ()
-    ordered = [one for one in Decision if one in offered]
+    allowed = [one for one in Decision if one in offered]
+    ordered = sorted(allowed, key=lambda one: one in WRITES and not _to_read(case, one))  # last what changes nothing
     with_it = behind.waiting[: MOST - 1] if any(one in ALSO_BEHIND for one in ordered) else ()
     return {
         "form": fields.get("form") or new_form(),
@@ -82,7 +83,8 @@ def offer(
                 "decision": one.value,
                 "label": _label(case, one),
                 "text": effects.get(one, ""),
-                "writes": before_and_after(case, one) if one in WRITES else None,
+                "writes": before_and_after(case, one),
+                "changes": _to_read(case, one),
                 "read": fields.get(f"read_{one.value}") == "yes",
             }
             for one in ordered
@@ -105,6 +107,11 @@ def _why_none(case: Case, viewer: Viewer) -> str:
     return "Nothing can be decided at present; the evidence is still being read."
 
 
+def _to_read(case: Case, decision: Decision) -> bool:
+    """Whether a decision writes over something, which is read first."""
+    return decision in WRITES and any(one["mark"] != SAME for one in before_and_after(case, decision))
+
+
 def needs_reason(case: Case, decision: Decision) -> bool:
     """Whether a person must say why: where it writes over something, or gives up what may have been written."""
     if decision in WRITES:
@@ -123,8 +130,9 @@ def fault_of(case: Case, fields: Mapping[str, str]) -> str | None:
     decision = Decision(fields["decision"])
     if not reason and needs_reason(case, decision):
         return f"Say why, for those who read it later: {plain(decision.value)} needs a reason."
-    if decision in WRITES and fields.get(f"read_{decision.value}") != "yes":
-        return f"Read what {plain(decision.value)} writes, and say so in its box."
+    if _to_read(case, decision) and fields.get(f"read_{decision.value}") != "yes":
+        name = plain(decision.value)
+        return f"Please tick “I have read what {name} writes”, then press {name.capitalize()} again."
     return None
 
 

@@ -165,7 +165,7 @@ def _closed(case: Case) -> dict[str, Any]:
     row = _applied(case)
     words = {
         ReviewState.RESOLVED: f"{_what_answered(case)}; nobody had to decide it.",
-        ReviewState.EXPIRED: "Nobody decided in time, and the policy gave the effect up.",
+        ReviewState.EXPIRED: "Nobody decided in time, and the policy gave it up.",
     }
     return {
         "state": case.item.state.value,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, Final
@@ -27,6 +28,7 @@ from starter.review.rendering import due_in_words, ends_in_words
 from starter.review.timeline import timeline
 
 _MOST_TITLE: Final = 80
+_REVIEW: Final = re.compile(r"\b[0-9a-f]{64}\b")
 
 
 def title_of(case: Case) -> str:
@@ -159,6 +161,16 @@ def _named(fields: Mapping[str, Any], owners: Mapping[str, str]) -> list[tuple[s
     ]
 
 
+def _is_answer(mutation: Mutation | None) -> bool:
+    return mutation is not None and mutation.parent_key is not None
+
+
+def _review_in(reason: str) -> str | None:
+    """The question whose answer an effect is, as its intent names it."""
+    found = _REVIEW.search(reason)
+    return found[0] if found is not None else None
+
+
 def _plan(case: Case) -> dict[str, Any] | None:
     plan, mutation = case.plan, case.mutation
     if plan is None:
@@ -168,7 +180,8 @@ def _plan(case: Case) -> dict[str, Any] | None:
         "by": " ".join(filter(None, (plan.planner.kind, plan.planner.model))),
         "summary": plan.summary,
         "at": plan.planned_at,
-        "reason": intent.reason if intent is not None else None,
+        "reason": intent.reason if intent is not None and intent.reason != plan.summary else None,
+        "parent": _review_in(intent.reason) if intent is not None and _is_answer(mutation) else None,
         "evidence": intent.evidence if intent is not None else (),
         "policy": plan.policy_version,
     }

@@ -103,7 +103,7 @@ async def test_an_overwrite_shows_what_it_writes_and_needs_a_reason_and_a_reader
         await expect(page.get_by_role("alert")).to_contain_text("overwrite needs a reason")
         await page.get_by_label("Reason").fill("the queue owns it")
         await page.get_by_role("button", name="Overwrite").click()
-        await expect(page.get_by_role("alert")).to_contain_text("Read what overwrite writes")
+        await expect(page.get_by_role("alert")).to_contain_text("I have read what overwrite writes")
         await expect(page.get_by_label("Reason")).to_have_value("the queue owns it")
     assert desk.house.ledger.decisions_of(item.event_key) == ()
     assert len(desk.house.writes(record_id)) == 1

@@ -36,7 +36,7 @@ async def test_what_waits_behind_a_question_is_given_up_with_it(desk: Desk) -> N
     async with desk.person() as page:
         await page.goto(f"/review/{item.review_id}")
         await expect(page.get_by_role("heading", name="Waits for the same record")).to_be_visible()
-        await page.get_by_label("also give up the 1 effect that waits").check()
+        await page.get_by_label("also give up the 1 write that waits").check()
         await decide(page, "Accept", "it is right")
         await expect(page.get_by_text("Applied: accept.")).to_be_visible()
         await expect(page.get_by_text("What waited behind it:")).to_be_visible()

@@ -56,7 +56,7 @@ async def test_a_window_is_told_until_it_is_over(door: Door, dana: Person) -> No
     (decision,) = door.ledger.expire(item.event_key)
     door.ledger.apply_decision(decision.decision_id, quiescence=timedelta(0))
     page = await dana.opens(item.review_id)
-    assert "Nobody decided in time, and the policy gave the effect up." in page.text
+    assert "Nobody decided in time, and the policy gave it up." in page.text
     assert "given up in" not in page.text
 
 

@@ -45,7 +45,7 @@ async def test_a_difference_is_shown_field_by_field_with_who_and_when(door: Door
     assert "lead status Before (empty) We want OPEN In HubSpot now OPEN Difference = same Changed by us" in page.text
     assert "qualify hubspot contact 9101: the record differs" in page.text
     assert page.offered() == ["accept", "overwrite", "abandon"]
-    assert "Keep Dana's change (owner); nothing is written." in page.text
+    assert "Keep Dana's change (owner); nothing is written; counted as settled." in page.text
     assert "Write owner = kofi over what stands (now: dana)." in page.text
     table = (
         "Exactly what overwrite writes Field Before After Difference owner dana kofi ≠ differs lead status OPEN OPEN"
@@ -57,7 +57,7 @@ async def test_the_lead_the_plan_and_what_happened_are_shown(door: Door, dana: P
     page = await dana.opens(edited(door).review_id)
     assert "contact.creation from hubspot 101" in page.text
     assert "first name Mira" in page.text
-    assert "By rules under policy embedded-2: a seller takes it This effect: a company of this size" in page.text
+    assert "Planned by rules (policy embedded-2): a seller takes it Why this write: a company of this size" in page.text
     assert "1200 people work there (employees)" in page.text
     happened = page.text.partition("What happened ")[2]
     kinds = [kind for kind in ("Planned", "Write 1", "Look 1", "Question") if kind in happened]
@@ -90,7 +90,7 @@ async def test_a_lost_answer_is_told_and_giving_it_up_needs_a_reason(door: Door,
 async def test_an_edit_that_we_wrote_over_is_shown_as_lost(door: Door, dana: Person) -> None:
     page = await dana.opens(replaced(door).review_id)
     assert "In HubSpot now kofi Replaced value dana Difference ↺ edit replaced Changed by Dana" in page.text
-    assert page.offered() == ["accept", "overwrite", "restore", "abandon"]
+    assert page.offered() == ["accept", "restore", "abandon", "overwrite"]
     assert "Put back Dana's change: owner = dana over what stands (now: kofi)." in page.text
 
 
@@ -131,7 +131,9 @@ async def test_what_waits_behind_it_is_shown(door: Door, dana: Person) -> None:
     item = door.ledger.open_review(first.mutation_key, asked(door, Reason.NEEDS_APPROVAL))
     page = await dana.opens(item.review_id)
     assert "What waits behind it Depends on it update hubspot contact 9102: not written yet (depends)" in page.text
-    assert "Decline it; nothing is written, and 1 effect that depends on it is skipped." in page.text
+    assert (
+        "Decline it; nothing is written; counted as given up, and 1 write that depends on it is skipped." in page.text
+    )
 
     holder = edited(door, "201")
     later = planned(door, "202", target_record="one-record", provider_record_id="9201")
@@ -260,7 +262,7 @@ async def test_a_form_that_lacks_something_is_kept_as_it_was_filled_in(door: Doo
     answer = await dana.sends(item.review_id, form)
     assert answer.status_code == 422
     page = Read(answer.text)
-    assert "Read what overwrite writes, and say so in its box." in page.text
+    assert "Please tick “I have read what overwrite writes”, then press Overwrite again." in page.text
     assert "we agreed <b>this</b>" in page.text
     assert page.fields()["form"] == form["form"]
     form["read_overwrite"] = "yes"

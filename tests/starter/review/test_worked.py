@@ -142,7 +142,7 @@ async def test_what_waits_behind_a_question_is_given_up_with_it(house: House, da
     record_id, key, item = await _held(house)
     waits = await _waiting(house, record_id, "One")
     page = await dana.opens(item.review_id)
-    assert "also give up the 1 effect that waits for this record" in page.text
+    assert "also give up the 1 write that waits for this record" in page.text
     form = clicked(page, "accept", behind="yes")
     told = await until_said(dana, await dana.follows(await dana.sends(item.review_id, form)), "Applied: accept.")
     assert "What waited behind it:" in told.text
