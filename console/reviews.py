@@ -22,7 +22,7 @@ _FIRST = (
 _DECISION = ("decided_at", "decision", "reviewer", "via", "verdict", "reason")
 
 JsonOption = Annotated[bool, typer.Option("--json", help="for programs")]
-ReviewId = Annotated[str, typer.Argument(help="id of the review item; of an open one its first digits are enough")]
+ReviewId = Annotated[str, typer.Argument(help="id of the review item; its first six or more digits are enough")]
 
 
 @app.command("list")
@@ -60,7 +60,7 @@ def open_(as_json: JsonOption = False) -> None:
         say_json(made)
         return
     say(made["url"])
-    say(f"Whoever opens it first is signed in; it is over at {in_seconds(made['expires_at'])}.")
+    say(f"Whoever signs in with it first is in; it is over at {in_seconds(made['expires_at'])}.")
 
 
 @app.command()
@@ -137,26 +137,23 @@ def show(review_id: ReviewId, as_json: JsonOption = False) -> None:
 
 
 def _whole(review_id: str, api: StarterApi) -> str:
-    """The id of the open item that begins like this; a whole one is answered as it is."""
+    """The id of the item that begins like this, an open one before those that are closed; a whole one as it is."""
     from console.leaving import CommandRefused
     from console.short_keys import KEY_DIGITS, whole
 
-    def open_like(beginning: str) -> tuple[str, ...]:
+    def like(beginning: str, state: str | None) -> tuple[str, ...]:
         found: list[str] = []
         cursor: str | None = None
         while True:
-            answer = api.get("/v1/reviews", state="open", limit=200, cursor=cursor)
+            answer = api.get("/v1/reviews", state=state, limit=200, cursor=cursor)
             found += [item["review_id"] for item in answer["items"] if item["review_id"].startswith(beginning)]
             cursor = answer["next"]
             if cursor is None or len(found) > 1:
                 return tuple(found[:2])
 
-    found = whole(review_id, open_like)
+    found = whole(review_id, lambda beginning: like(beginning, "open") or like(beginning, None))
     if len(found) < KEY_DIGITS:
-        raise CommandRefused(
-            f"no open question begins with {found}; `leadproof review list --state decided` shows the whole ids of"
-            " those that were decided"
-        )
+        raise CommandRefused(f"no question begins with {found}; `leadproof review list` shows those that are open")
     return found
 
 
@@ -185,7 +182,7 @@ def decide(
         list[str],
         typer.Argument(
             metavar="[REVIEW_ID] DECISION",
-            help="the question, of an open one its first digits, which --all-of names instead; then approve, retry, "
+            help="the question, by its first digits, which --all-of names instead; then approve, retry, "
             "accept, overwrite, restore, abandon or plan_again",
         ),
     ],

@@ -18,7 +18,7 @@ def test_the_link_stands_on_a_line_of_its_own_however_long_it_is(url: str) -> No
     Starter.answer = (200, MADE)
     first, second = asked(url, "open").output.splitlines()
     assert first == LINK
-    assert second == "Whoever opens it first is signed in; it is over at 2026-11-30 08:10:00+00:00."
+    assert second == "Whoever signs in with it first is in; it is over at 2026-11-30 08:10:00+00:00."
     assert json.loads(asked(url, "open", "--json").stdout) == MADE
 
 

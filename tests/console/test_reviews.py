@@ -89,13 +89,15 @@ def test_a_change_is_told_in_whole_seconds(url: str) -> None:
 
 
 @pytest.mark.parametrize("command", [("show",), ("decide", "approve")])
-def test_digits_of_no_open_question_lead_to_the_decided_ones(url: str, command: tuple[str, ...]) -> None:
+def test_digits_of_no_question_lead_to_the_open_ones(url: str, command: tuple[str, ...]) -> None:
     Starter.answer = (200, {"items": [], "next": None})
     name, *rest = command
     error = asked(url, name, REVIEW[:12], *rest).exception
     assert isinstance(error, CommandRefused)
-    assert "no open question begins with abababababab" in str(error)
-    assert "--state decided" in str(error)
+    assert "no question begins with abababababab" in str(error)
+    assert "leadproof review list" in str(error)
+    # those that are closed are looked at as well, after the open ones
+    assert [path for _, path, _ in Starter.asked] == ["/v1/reviews?state=open&limit=200", "/v1/reviews?limit=200"]
     error = asked(url, name, REVIEW[:4], *rest).exception
     assert isinstance(error, CommandRefused)
     assert "six digits at least" in str(error)
