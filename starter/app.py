@@ -15,9 +15,11 @@ from temporalio.client import Client
 from temporalio.service import RPCError
 
 from leadproof.domain.policy import Policy
+from leadproof.domain.policy_text import parse_policy
 from leadproof.domain.review import ReviewDecision
 from leadproof.inbound.standard import LeadDelivery
 from leadproof.ports import Clock, Ledger
+from leadproof.rulebook import Rulebook
 from leadproof.settings import Settings
 from starter import problems
 from starter.admission import source_fields
@@ -72,7 +74,7 @@ def create_app(
         clock=clock,
         fields=source_fields(policy),
     )
-    cases = Cases(ledger=ledger, policy=policy, clock=clock)
+    cases = Cases(ledger=ledger, rulebook=Rulebook(ledger, parse_policy, now=policy), clock=clock)
     decisions = Decisions(settings=settings, ledger=ledger, client=client)
     pages = Pages(settings.public_url)
     sign_in = ReviewSignIn(settings=settings, ledger=ledger, policy=policy, clock=clock, tokens=tokens, pages=pages)

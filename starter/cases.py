@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from leadproof.domain.derivation import empties_the_stage_first, why_not
-from leadproof.domain.errors import NotFound
+from leadproof.domain.errors import NotFound, PolicyRefused
 from leadproof.domain.events import Lead
-from leadproof.domain.field_catalog import specs_for
+from leadproof.domain.field_catalog import CATALOG, specs_for
 from leadproof.domain.fields import FieldSpec
 from leadproof.domain.mutation import Mutation, Status
 from leadproof.domain.plan import RecordedPlan
-from leadproof.domain.policy import Policy
+from leadproof.domain.policy import Policy, Target
 from leadproof.domain.review import (
     About,
     Decision,
@@ -28,6 +28,7 @@ from leadproof.domain.steps import Receipts
 from leadproof.domain.unanswered import may_attempt_again, open_until
 from leadproof.domain.wording import what_it_does
 from leadproof.ports import Clock, Ledger
+from leadproof.rulebook import Rulebook
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,11 +80,15 @@ class Behind:
 
 
 class Cases:
-    """Reads questions; its calls block, as the ledger's do."""
+    """Reads questions; its calls block, as the ledger's do.
 
-    def __init__(self, *, ledger: Ledger, policy: Policy, clock: Clock) -> None:
+    Args:
+        rulebook: a question is told by the policy that its lead is pinned to, as it is decided.
+    """
+
+    def __init__(self, *, ledger: Ledger, rulebook: Rulebook, clock: Clock) -> None:
         self._ledger = ledger
-        self._policy = policy
+        self._rulebook = rulebook
         self._clock = clock
 
     def case(self, review_id: str) -> Case:
@@ -106,7 +111,7 @@ class Cases:
             decisions=tuple(one for one in self._ledger.decisions_of(item.event_key) if one.review_id == review_id),
             allowed=self._allowed(item, receipts),
             owners=self._owners(receipts),
-            specs=specs_for(self._policy, receipts.mutation.target_system if receipts is not None else ""),
+            specs=self._specs(receipts),
             digest=shown_digest(item, receipts.mutation if receipts is not None else None),
         )
 
@@ -126,7 +131,7 @@ class Cases:
         """What each allowed decision will do in this case, in a sentence."""
         mutation = case.mutation
         stage_first = (
-            [one for one in case.allowed if empties_the_stage_first(mutation, one, lambda _: self._policy)]
+            [one for one in case.allowed if empties_the_stage_first(mutation, one, self._policy_of)]
             if mutation is not None and mutation.intended_state is not None
             else []
         )
@@ -147,7 +152,7 @@ class Cases:
         told = {
             one: why
             for one in allowed_decisions(status=mutation.status, reason=mutation.reason)
-            if (why := why_not(mutation, one, lambda _: self._policy)) is not None
+            if (why := why_not(mutation, one, self._policy_of)) is not None
         }
         if mutation.status is Status.UNCERTAIN and Decision.RETRY not in case.allowed:
             told[Decision.RETRY] = "no read-back has shown yet that the earlier request changed nothing"
@@ -166,8 +171,7 @@ class Cases:
                 now=self._clock.now(),
             )
             for one in kept
-            if one.mutation.status.holds
-            and (target := self._policy.targets.get(one.mutation.target_system)) is not None
+            if one.mutation.status.holds and (target := self._target(one.mutation)) is not None
         ]
         return max((moment for moment in moments if moment is not None), default=None)
 
@@ -188,8 +192,26 @@ class Cases:
         return f"{why}; {possible(self._allowed(item, receipts))}"
 
     def _owners(self, receipts: Receipts | None) -> dict[str, str]:
-        named = self._policy.owners.get(receipts.mutation.target_system, {}) if receipts is not None else {}
+        if receipts is None:
+            return {}
+        named = self._rulebook.asking(receipts.mutation.policy_version).owners.get(receipts.mutation.target_system, {})
         return {owner_id: name for name, owner_id in named.items()}
+
+    def _specs(self, receipts: Receipts | None) -> dict[str, FieldSpec]:
+        if receipts is None:
+            return dict(CATALOG)
+        mutation = receipts.mutation
+        return specs_for(self._rulebook.asking(mutation.policy_version), mutation.target_system)
+
+    def _target(self, mutation: Mutation) -> Target | None:
+        return self._rulebook.asking(mutation.policy_version).targets.get(mutation.target_system)
+
+    def _policy_of(self, version: str) -> Policy | None:
+        """The policy of a version; `None` where it can't be read any more, as for whoever decides."""
+        try:
+            return self._rulebook.policy(version)
+        except PolicyRefused:
+            return None
 
     def _allowed(self, item: ReviewItem, receipts: Receipts | None) -> tuple[Decision, ...]:
         if item.state is not ReviewState.OPEN:
@@ -197,7 +219,7 @@ class Cases:
         if receipts is None:
             return tuple(sorted(allowed_decisions(status=None, reason=None)))
         mutation = receipts.mutation
-        target = self._policy.targets.get(mutation.target_system)
+        target = self._target(mutation)
         absent = target is not None and may_attempt_again(
             receipts.attempts,
             receipts.observations,
@@ -207,7 +229,7 @@ class Cases:
             now=self._clock.now(),
         )
         allowed = allowed_decisions(status=mutation.status, reason=mutation.reason, absence_established=absent)
-        return tuple(sorted(one for one in allowed if why_not(mutation, one, lambda _: self._policy) is None))
+        return tuple(sorted(one for one in allowed if why_not(mutation, one, self._policy_of) is None))
 
 
 def _dependents(mutation: Mutation, siblings: tuple[Mutation, ...]) -> tuple[Mutation, ...]:

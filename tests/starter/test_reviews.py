@@ -11,6 +11,7 @@ from temporalio.client import Client
 from leadproof.domain.events import Outcome, workflow_id
 from leadproof.domain.keys import instant
 from leadproof.domain.mutation import Mutation, Reason
+from leadproof.domain.policy_text import parse_policy
 from leadproof.domain.proofs import verify_decision
 from leadproof.domain.review import DecisionVerdict, ReviewItem
 from leadproof.domain.steps import Question
@@ -74,8 +75,10 @@ async def test_a_decision_that_the_policy_keeps_from_being_made_is_not_offered(
 ) -> None:
     text = POLICY.read_text(encoding="utf-8")
     unpermitted = text.replace('kind = "clear_stage"', 'kind = "link"').replace("clear_stage = 400", "link = 400")
-    async with a_door(unworked, tmp_path, policy=text if permitted else unpermitted) as door:
-        event = a_lead_event("101")
+    policy = parse_policy(text if permitted else unpermitted)
+    async with a_door(unworked, tmp_path, policy=policy.text) as door:
+        door.ledger.load_policy(policy)
+        event = a_lead_event("101", policy_version=policy.version)
         (row,) = planned(door.ledger, event, a_mutation(event, fields={"lifecycle_stage": "lead"}))
         item = divergent(door.ledger, door.clock, row, None, (), fields={"lifecycle_stage": "customer"})
         shown = (await door.get(f"/v1/reviews/{item.review_id}", by="read")).json()
@@ -258,3 +261,21 @@ async def test_what_goes_to_the_run_is_signed_and_names_the_token(door: Door, mo
     assert verify_decision(decision, "a-decision-key")
     assert not verify_decision({**decision, "reviewer": "api:other"}, "a-decision-key")
     assert TOKENS["all"] not in str(decision)
+
+
+async def test_a_question_is_told_by_the_policy_that_its_lead_is_pinned_to(door: Door) -> None:
+    """Another one holds now, with other names of owners: what is shown is what will be decided by."""
+    await door.deliver(creation(150))
+    lead = door.ledger.lead(door.key(150))
+    assert lead is not None
+    text = POLICY.read_text(encoding="utf-8").replace(f'version = "{lead.policy_version}"', 'version = "older"', 1)
+    older = parse_policy(text.replace("kofi =", "kwame =").replace('"kofi"', '"kwame"'))
+    door.ledger.load_policy(older)
+    mutation = a_mutation(lead, provider_record_id="150", reason=Reason.NEEDS_APPROVAL, policy_version="older")
+    door.ledger.record_plan(a_plan(lead, [mutation]), [mutation])
+    item = door.ledger.open_review(
+        mutation.mutation_key, Question(reason=Reason.NEEDS_APPROVAL, queue="enterprise", due_at=START)
+    )
+    owners = (await door.get(f"/v1/reviews/{item.review_id}")).json()["owners"]
+    assert "kwame" in owners.values()
+    assert "kofi" not in owners.values()
