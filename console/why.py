@@ -13,7 +13,12 @@ def why(
     record: Annotated[str, typer.Argument(help="the id that the record has in its system, or our external id")],
     field: Annotated[str | None, typer.Argument(help="our name of one field; otherwise all")] = None,
     system: Annotated[str | None, typer.Option(help="which system's record, where several have such an id")] = None,
-    earlier: Annotated[bool, typer.Option("--earlier", help="also the values before, as far as history goes")] = False,
+    earlier: Annotated[
+        bool,
+        typer.Option(
+            "--earlier", help="also the values before, as far as history goes, and fields that were never set"
+        ),
+    ] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Say which event, plan, policy, person or outside change produced each value that stands on a record now."""
@@ -35,8 +40,11 @@ def why(
     if about["note"]:
         say(about["note"])
     say()
-    rows = [row for one in answer["fields"] for row in _rows(one, earlier=earlier or field is not None)]
+    known = [one for one in answer["fields"] if field is not None or earlier or not one["never_set"]]
+    rows = [row for one in known for row in _rows(one, earlier=earlier or field is not None)]
     say_table(("field", "value", "where it comes from"), rows)
+    if len(known) < len(answer["fields"]):
+        say(f"never set: {', '.join(one['field'] for one in answer['fields'] if one not in known)}")
     for effect in answer["effects"].values():
         say()
         say(f"effect {effect['mutation_key']}: {effect['status']}; event {effect['event_key']}")

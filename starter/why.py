@@ -15,7 +15,7 @@ from leadproof.domain.mutation import Mutation
 from leadproof.domain.plan import TargetObject
 from leadproof.domain.policy import Policy
 from leadproof.domain.provenance import Origin, Provenance, as_last_seen, provenance
-from leadproof.domain.provenance_words import Effect, said
+from leadproof.domain.provenance_words import Effect, never_set, said
 from leadproof.domain.records import LookUp, Presence
 from leadproof.domain.review import Decision, DecisionRow, DecisionVerdict
 from leadproof.domain.salesforce_ids import salesforce_object
@@ -145,7 +145,10 @@ class Why:
             return _SALESFORCE, kind
         if target_system in self._policy.targets:
             return str(target_system), TargetObject.CONTACT
-        raise NotFound("no lead and no effect in this ledger is about such a record; say which system it is in")
+        raise NotFound(
+            "no lead and no effect in this ledger is about such a record: name it by its id in its CRM (the number or "
+            "code in its address there), and say which system it is in"
+        )
 
     def _effects(self, effects: Iterable[Mutation], told: Iterable[Provenance]) -> dict[str, Effect]:
         """The effects that the answer names, each with its event, its plan and what was decided."""
@@ -186,6 +189,7 @@ def _field(told: Provenance, system: str, owners: Mapping[str, str], effects: Ma
         return {
             **origin.model_dump(mode="json"),
             "value_name": name,
+            "never_set": never_set(origin),
             "said": said(origin, effect, system=system, owners=owners),
         }
 

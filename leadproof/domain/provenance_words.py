@@ -45,6 +45,11 @@ class Effect(BaseModel):
     decisions: tuple[DecisionRow, ...] = ()
 
 
+def never_set(origin: Origin) -> bool:
+    """Whether there is no value, and nothing that tells of one that was taken away."""
+    return origin.basis is Basis.NOTHING and origin.value is None
+
+
 def said(origin: Origin, effect: Effect | None, *, system: str, owners: Mapping[str, str]) -> str:
     """Where a value came from.
 
@@ -55,6 +60,8 @@ def said(origin: Origin, effect: Effect | None, *, system: str, owners: Mapping[
     """
     at = f" on {origin.at:%Y-%m-%d %H:%M:%S} UTC" if origin.at is not None else ""
     ours = _told(effect) if effect is not None else "an effect that this ledger does not know"
+    if never_set(origin):
+        return f"never set, as far as {system}'s history and this ledger tell"
     if origin.basis is Basis.NOTHING:
         return f"neither {system}'s history nor this ledger tells who set it"
     if origin.basis is Basis.RECORD:

@@ -82,12 +82,18 @@ def _asked(request: Request) -> dict[str, str]:
 
 def _shown(told: Mapping[str, Any] | None, viewer: Viewer) -> dict[str, Any]:
     if told is None:
-        return {"about": None, "note": None, "fields": [], "effects": []}
+        return {"about": None, "note": None, "fields": [], "never": [], "effects": []}
     record = told["record"]
+    never = [one["field"] for one in told["fields"] if one["never_set"] and len(told["fields"]) > 1]
     return {
         "about": " ".join((record["target_system"], record["target_object"], record["provider_record_id"])),
         "note": record["note"],
-        "fields": [{**_origin(one), "field": plain(one["field"]), "earlier": _earlier(one)} for one in told["fields"]],
+        "fields": [
+            {**_origin(one), "field": plain(one["field"]), "earlier": _earlier(one)}
+            for one in told["fields"]
+            if one["field"] not in never
+        ],
+        "never": [plain(name) for name in never],
         "effects": [_effect(one) for one in told["effects"].values()],
     }
 

@@ -25,7 +25,9 @@ async def _written(door: Door) -> Mutation:
     door.ledger.claim(mutation.mutation_key, version=1, number=1, send_within=hour, quiescence=hour)
     claimed = door.ledger.mutation(mutation.mutation_key)
     assert claimed is not None
-    seen = an_observation(claimed, START, record_id=RECORD, fields={"lead_status": HOSTILE, "title": "Boss"})
+    seen = an_observation(
+        claimed, START, record_id=RECORD, fields={"lead_status": HOSTILE, "title": "Boss", "company": None}
+    )
     step = Settlement(
         status=Status.DIVERGENT,
         reason=None,
@@ -50,6 +52,15 @@ async def test_each_value_is_shown_with_where_it_came_from(door: Door, dana: Per
     one = await dana.reads("/review/why", record=RECORD, field="title")
     assert "Boss" in one.text
     assert "alert(1)" not in one.text
+
+
+async def test_what_was_never_set_is_folded_away_unless_it_is_asked_for(door: Door, dana: Person) -> None:
+    await _written(door)
+    page = await dana.reads("/review/why", record=RECORD)
+    assert "1 field was never set company" in page.text
+    assert "never set, as far as" not in page.text.lower()
+    asked = await dana.reads("/review/why", record=RECORD, field="company")
+    assert "Never set, as far as hubspot's history and this ledger tell." in asked.text
 
 
 async def test_who_has_some_queues_sees_the_records_that_these_asked_about(door: Door) -> None:
@@ -77,7 +88,7 @@ async def test_nothing_is_explained_before_it_is_asked(dana: Person) -> None:
 async def test_a_record_that_nobody_knows_is_said_in_a_sentence(dana: Person) -> None:
     answer = await dana.get("/review/why", record="999")
     assert answer.status_code == 404
-    assert "No lead and no effect in this ledger is about such a record" in answer.text
+    assert "No lead and no effect in this ledger is about such a record: name it by its id in its CRM" in answer.text
     assert (await dana.get("/review/why", record="x" * 300)).status_code == 422
     assert (await dana.get("/review/why", record=HOSTILE)).status_code == 422
 
