@@ -93,7 +93,7 @@ async def planned_by_claude(show: Show) -> None:
     taken = await show.submit(form)
     mutation = await show.until_mutation(form["source_record_id"], _observed, "a plan of Claude is written, read back")
     workflow_id, plan = taken["workflow_id"], (await show.lead(taken["event_key"]))["plan"]
-    show.say(f"planned by {plan['planner']['model']}: {plan['summary']}")
+    show.say(f"planned by {plan['planner']['model']}, in its own words (other ones each time): {plan['summary']}")
     await _closed(show, workflow_id)
     await _reset_run(show, workflow_id)
     show.expect((await show.submit(form))["result"] == "duplicate", "a second delivery starts nothing")

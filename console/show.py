@@ -17,6 +17,7 @@ from console.stack import Stack, StoppedEarly
 from console.tables import say
 from console.witness import Witness
 from leadproof.domain.field_catalog import ABOUT_THE_LEAD
+from leadproof.domain.wording import reason_in_words
 
 if TYPE_CHECKING:
     from temporalio.client import Client
@@ -195,7 +196,11 @@ class Show:
         self.row.asked = ", ".join(f"{name}={value}" for name, value in decided.items())
         self.row.observed = mutation["status"] + (f" ({mutation['reason']})" if mutation["reason"] else "")
         review = mutation["review"]
-        self.row.waits = f"{review['queue']}: {review['reason']}" if review and review["state"] == "open" else "nobody"
+        self.row.waits = (
+            f"{review['queue']}: {reason_in_words(review['reason'])}"
+            if review and review["state"] == "open"
+            else "nobody"
+        )
 
     async def _get(self, path: str, **query: str) -> Any:
         answer = await self._api.get(path, params=query)
