@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from fastapi import APIRouter, Request
-from fastapi.responses import Response
+from fastapi.responses import RedirectResponse, Response
 
 from leadproof.ports import Clock, Ledger
 from leadproof.settings import Settings
 from starter import problems
+from starter.api import check_key
 from starter.bulk import Bulk
 from starter.cases import Cases
 from starter.decisions import Decisions
@@ -62,6 +63,7 @@ class ReviewPages:
         router.add_api_route("/{review_id}", self.question, methods=["GET"], response_model=None)
         router.add_api_route("/{review_id}/live", self.question_live, methods=["GET"], response_model=None)
         router.add_api_route("/{review_id}/decisions", self.decide, methods=["POST"], response_model=None)
+        router.add_api_route("/{review_id}/decisions", self.decided, methods=["GET"], response_model=None)
         router.add_api_route("/{rest:path}", self.nothing, methods=["GET"], response_model=None)
         return router
 
@@ -84,6 +86,12 @@ class ReviewPages:
     async def decide(self, request: Request, review_id: str) -> Response:
         """Take a decision, and send the browser to what became of it."""
         return await self._questions.decide(request, review_id, self._sign_in.viewer(request))
+
+    async def decided(self, request: Request, review_id: str) -> Response:
+        """The question, for whoever comes back to where its form was sent: by a reload, or after signing in again."""
+        self._sign_in.viewer(request)
+        check_key(review_id)
+        return RedirectResponse(f"{self._pages.root}/{review_id}", 303)
 
     async def retry(self, request: Request) -> Response:
         """Try again what is asked for one reason, all of it at once."""

@@ -88,7 +88,7 @@ async def test_questions_that_there_are_not(door: Door, dana: Person) -> None:
         for answer in (await dana.get(f"/review/{unknown}"), await dana.sends(unknown, form)):
             refused(answer, 404, "")
         refused(await dana.get(f"/review/{unknown}/live"), 404, "")
-    for below in ("decisions", "history", "live/again"):
+    for below in ("decision", "history", "live/again"):
         refused(await dana.get(f"/review/{item.review_id}/{below}"), 404, "Nothing is at this address")
 
 
@@ -174,3 +174,10 @@ async def test_a_decision_id_of_a_page_is_nobody_elses(door: Door, dana: Person)
         door.ledger.apply_decision(row.decision_id, quiescence=timedelta(0))
     told = await dana.reads(f"/review/{item.review_id}")
     assert "Closed" in told.text
+
+
+async def test_who_comes_back_to_where_the_form_was_sent_is_shown_the_question(door: Door, dana: Person) -> None:
+    item = approval(door)
+    back = await dana.get(f"/review/{item.review_id}/decisions")
+    assert (back.status_code, back.headers["location"]) == (303, f"/review/{item.review_id}")
+    assert (await dana.get("/review/none/decisions")).status_code == 404

@@ -99,7 +99,7 @@ async def test_what_cannot_be_meant_is_a_page_and_keeps_nothing(
 async def test_what_waits_behind_a_question_is_given_up_with_it_by_one_click(door: Door, dana: Person) -> None:
     item, _, waits = await held(door)
     page = await dana.opens(item.review_id)
-    assert "also give up the 1 effect that waits for this record" in page.text
+    assert "also give up the 1 write that waits for this record" in page.text
     form = clicked(page, "accept", behind="yes")
     for _ in range(2):
         told = await dana.follows(await dana.sends(item.review_id, form))
