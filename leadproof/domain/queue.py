@@ -21,6 +21,7 @@ class QueueQuery(BaseModel):
 
     Attributes:
         queues: the queues that may be seen; `None` for all.
+        source_record_id: only questions about this record of its source.
         queue, source, target, reason: only questions with this; `None`: with any.
         opened_before: only questions that were opened until then.
         since: what was opened after this moment is counted as new.
@@ -30,6 +31,7 @@ class QueueQuery(BaseModel):
     model_config = _FROZEN
 
     queues: frozenset[str] | None = None
+    source_record_id: str | None = None
     queue: str | None = None
     source: str | None = None
     target: str | None = None

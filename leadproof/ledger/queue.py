@@ -105,7 +105,10 @@ def _seen(asked: QueueQuery) -> list[ColumnElement[bool]]:
 
 
 def _chosen(asked: QueueQuery) -> list[ColumnElement[bool]]:
-    wanted = zip(_ALIKE, (asked.queue, asked.source, asked.target, asked.reason), strict=True)
+    wanted = (
+        (LEAD_EVENT.c.source_record_id, asked.source_record_id),
+        *zip(_ALIKE, (asked.queue, asked.source, asked.target, asked.reason), strict=True),
+    )
     return [*(column == value for column, value in wanted if value is not None), *_until(asked)]
 
 

@@ -22,6 +22,7 @@ from starter.metrics import Metrics
 from starter.off_loop import off_loop
 from starter.problems import Problem
 from starter.review import answer_form
+from starter.review.others import others
 from starter.review.outcome_view import Outcomes
 from starter.review.question_view import question
 from starter.review.rendering import Pages
@@ -139,6 +140,7 @@ class QuestionPages:
     ) -> Response:
         now = self._clock.now()
         outcome = await off_loop(lambda: self._outcomes.of(case, behind, request.query_params))
+        beside = await off_loop(lambda: others(self._ledger, case, viewer))
         return self._pages.page(
             "question.html",
             viewer=viewer,
@@ -146,6 +148,7 @@ class QuestionPages:
             **question(case, behind, self._settings, now),
             review_id=case.item.review_id,
             outcome=outcome,
+            others=beside,
             oob=False,
             asked=answer_form.offer(
                 case,

@@ -12,6 +12,7 @@ from leadproof.domain.derivation import shown_fields
 from leadproof.domain.mutation import AnswerClass, Mutation, Reason
 from leadproof.domain.wording import (
     author,
+    event_in_words,
     lasting,
     lead_in_words,
     plain,
@@ -69,6 +70,7 @@ def question(case: Case, behind: Behind, settings: Settings, now: datetime) -> d
         "loses": mutation is not None and loses(mutation),
         "lead": _named(lead_fields(case), case.owners),
         "source": case.lead,
+        "happened": event_in_words(case.lead.event_kind, case.lead.changed_field) if case.lead is not None else None,
         "plan": _plan(case),
         "timeline": timeline(case, behind),
         "waiting": [_other(one) for one in behind.waiting],

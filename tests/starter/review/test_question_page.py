@@ -54,7 +54,7 @@ async def test_a_difference_is_shown_field_by_field_with_who_and_when(door: Door
 
 async def test_the_lead_the_plan_and_what_happened_are_shown(door: Door, dana: Person) -> None:
     page = await dana.opens(edited(door).review_id)
-    assert "contact.creation from hubspot 101" in page.text
+    assert "What happened: contact created (contact.creation), told by hubspot 101" in page.text
     assert "first name Mira" in page.text
     assert "Planned by rules (policy embedded-2): a seller takes it Why this write: a company of this size" in page.text
     assert "1200 people work there (employees)" in page.text

@@ -55,6 +55,11 @@ async def test_questions_of_one_contact_are_told_apart_by_what_happened(door: Do
     assert len(page.rows) == 2
     assert "hubspot 101 contact created" in page.text
     assert "hubspot 101 company set" in page.text
+    for review_id, other in zip(page.rows, reversed(page.rows), strict=True):
+        question = await dana.opens(review_id)
+        assert "1 more open question about hubspot 101:" in question.text
+        assert f"/review/{other}" in [one["href"] for one in question.all("a")]
+    assert "more open question" not in (await dana.opens(approval(door, "102").review_id)).text
 
 
 @pytest.mark.parametrize(
