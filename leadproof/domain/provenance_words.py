@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict
 from leadproof.domain.attribution import IN_OUR_WRITE, US
 from leadproof.domain.provenance import Basis, Origin
 from leadproof.domain.review import Decision, DecisionRow
-from leadproof.domain.wording import author
+from leadproof.domain.wording import author, reviewer_in_words
 
 _KEY_DIGITS: Final = 12
 
@@ -90,7 +90,7 @@ def _told(effect: Effect) -> str:
 
 
 def _decided(row: DecisionRow) -> str:
-    return f"{_DECIDED.get(str(row.decision), row.decision)} by {row.reviewer}"
+    return f"{_DECIDED.get(str(row.decision), row.decision)} by {reviewer_in_words(row.reviewer)}"
 
 
 _LET_IT_WRITE: Final = frozenset({Decision.APPROVE, Decision.RETRY})

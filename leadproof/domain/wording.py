@@ -135,6 +135,14 @@ def author(by: str | None, owners: Owners) -> str:
     return f"{kind} ({name})" if name else kind
 
 
+def reviewer_in_words(reviewer: str) -> str:
+    """Who decided, as the ledger names them; of a signal that Temporal knows no sender of, that it does not."""
+    return "somebody not named" if reviewer == _UNNAMED else reviewer
+
+
+_UNNAMED: Final = "temporal:unknown"
+
+
 def event_in_words(event_kind: str, changed_field: str | None) -> str:
     """What happened, which tells events of one record apart."""
     if changed_field is not None:

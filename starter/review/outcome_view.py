@@ -9,7 +9,7 @@ from typing import Any, Final
 from leadproof.domain import keys
 from leadproof.domain.mutation import Mutation, Reason, Status
 from leadproof.domain.review import Decision, DecisionRow, DecisionVerdict, ReviewItem, ReviewState, possible
-from leadproof.domain.wording import decision_in_words, plain, status_in_words, value_in_words
+from leadproof.domain.wording import decision_in_words, plain, reviewer_in_words, status_in_words, value_in_words
 from leadproof.ports import Ledger
 from starter.cases import Behind, Case, Cases
 from starter.review.carried_out import decision_of, unwritten
@@ -157,7 +157,7 @@ def _who_decided(case: Case) -> str | None:
     if row is None:
         return None
     decision = decision_in_words(row.decision or "", case.item.reason)
-    return f"{row.reviewer} decided {decision} at {moment(row.decided_at)}"
+    return f"{reviewer_in_words(row.reviewer)} decided {decision} at {moment(row.decided_at)}"
 
 
 def _closed(case: Case) -> dict[str, Any]:
@@ -191,7 +191,8 @@ def _what_answered(case: Case) -> str:
 def _waiting(case: Case, mine: DecisionRow | None) -> list[str]:
     """Decisions of others that wait to be applied."""
     return [
-        f"{one.reviewer} decided {decision_in_words(one.decision or '', case.item.reason)} at {moment(one.decided_at)}"
+        f"{reviewer_in_words(one.reviewer)} decided {decision_in_words(one.decision or '', case.item.reason)}"
+        f" at {moment(one.decided_at)}"
         ", which waits to be applied."
         for one in case.decisions
         if one.verdict is DecisionVerdict.PENDING and one is not mine

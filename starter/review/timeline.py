@@ -10,7 +10,7 @@ from leadproof.domain.mutation import AnswerClass, Attempt, Mutation, Observatio
 from leadproof.domain.records import Presence
 from leadproof.domain.review import BY_TIMER, DecisionRow, DecisionVerdict, ReviewState
 from leadproof.domain.steps import Receipts
-from leadproof.domain.wording import decision_in_words, plain, reason_in_words, value_in_words
+from leadproof.domain.wording import decision_in_words, plain, reason_in_words, reviewer_in_words, value_in_words
 from starter.cases import Behind, Case
 from starter.review.carried_out import decision_of
 
@@ -119,4 +119,4 @@ def _decision(row: DecisionRow, asked: str) -> str:
     what = decision_in_words(row.decision, asked) if row.decision is not None else "what is no decision"
     verdict = f", {_VERDICTS[row.verdict]}" if row.verdict in _VERDICTS else ""
     because = f", because: {row.reason}" if row.reason else ""
-    return f"{what} by {row.reviewer}, {_VIA.get(row.via, row.via)}{verdict}{because}"
+    return f"{what} by {reviewer_in_words(row.reviewer)}, {_VIA.get(row.via, row.via)}{verdict}{because}"

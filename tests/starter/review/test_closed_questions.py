@@ -45,6 +45,17 @@ async def test_what_came_of_a_decided_question_is_linked(door: Door, dana: Perso
     assert "A new question came of it" in page.text
 
 
+async def test_a_signal_of_which_temporal_knows_no_sender_is_nobodys_by_name(door: Door, dana: Person) -> None:
+    item = edited(door)
+    signalled = steps.decision(item, Decision.ACCEPT)
+    recorded = door.ledger.record_decision(signalled, reviewer="temporal:unknown", via="signal")
+    door.ledger.apply_decision(recorded.decision_id, quiescence=timedelta(0))
+    page = await dana.opens(item.review_id)
+    assert "somebody not named decided accept" in page.text
+    assert "by somebody not named, in Temporal" in page.text
+    assert "temporal:unknown" not in page.text
+
+
 async def test_a_window_is_told_until_it_is_over(door: Door, dana: Person) -> None:
     row = planned(door, reason=Reason.NEEDS_APPROVAL)
     question = asked(door, Reason.NEEDS_APPROVAL).model_copy(update={"expires_at": START + timedelta(hours=48)})
