@@ -82,7 +82,8 @@ def status_in_words(mutation: Mutation) -> str:
     """Where a mutation stands."""
     if mutation.status is Status.SUPERSEDED:
         return "gave way to a newer event" if mutation.reason is Reason.NEWER_EVENT else _STATUS[mutation.status]
-    because = f" ({reason_in_words(mutation.reason)})" if mutation.reason is not None else ""
+    told = mutation.reason is None or mutation.reason is Reason.REFUSES_THIS  # "refused" says it
+    because = f" ({reason_in_words(mutation.reason)})" if not told and mutation.reason is not None else ""
     return f"{_STATUS[mutation.status]}{because}"
 
 

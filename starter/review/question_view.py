@@ -182,7 +182,7 @@ def _plan(case: Case) -> dict[str, Any] | None:
         "by": " ".join(filter(None, (plan.planner.kind, plan.planner.model))),
         "summary": plan.summary,
         "at": plan.planned_at,
-        "reason": intent.reason if intent is not None and intent.reason != plan.summary else None,
+        "reason": intent.reason if intent is not None and intent.reason not in plan.summary else None,
         "parent": _review_in(intent.reason) if intent is not None and _is_answer(mutation) else None,
         "evidence": intent.evidence if intent is not None else (),
         "policy": plan.policy_version,
