@@ -75,6 +75,8 @@ async def _decided(desk: Desk, way: Way) -> None:
         await expect(page.get_by_text(f"Applied: {way.decision.lower()}.")).to_be_visible()
         await desk.house.outcome(key, way.outcome)
         await _comes_to_rest(page)
+        if way.decision in {"Overwrite", "Restore"}:  # the table follows by itself what was written
+            await expect(page.get_by_role("table").first).to_contain_text("as decided")
     assert desk.house.properties(record_id).get("hubspot_owner_id") == way.owner
     assert len(desk.house.writes(record_id)) == way.writes
     (row,) = [one for one in desk.house.ledger.decisions_of(key) if one.review_id == item.review_id]

@@ -43,6 +43,7 @@ async def test_what_came_of_a_decided_question_is_linked(door: Door, dana: Perso
     page = await dana.opens(item.review_id)
     assert f"/review/{again.review_id}" in page.links
     assert "A new question came of it" in page.text
+    assert f"/review/{item.review_id}" in (await dana.opens(again.review_id)).links
 
 
 async def test_a_signal_of_which_temporal_knows_no_sender_is_nobodys_by_name(door: Door, dana: Person) -> None:
