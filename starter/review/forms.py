@@ -14,6 +14,7 @@ from starter.problems import Problem
 
 MOST_BYTES: Final = 64 * 1024
 _MOST_FIELDS: Final = 100
+_MOST_TYPED: Final = 2000
 _OURS: Final = frozenset({"same-origin", "none"})
 """What a browser says of a form of ours; `none` is one that a person sends again by reloading."""
 
@@ -54,6 +55,16 @@ async def fields_of(request: Request) -> Mapping[str, str]:
     if len(fields) < len(pairs):
         raise problems.malformed("a field of the form is there twice")
     return fields
+
+
+async def typed(request: Request, public_url: str) -> str:
+    """The reason that stands in a form of ours which cannot be taken, so that it can be shown again; empty where it
+    cannot be read."""
+    try:
+        check_origin(request, public_url)
+        return (await fields_of(request)).get("reason", "").strip()[:_MOST_TYPED]
+    except Problem:
+        return ""
 
 
 def not_ours(why: str) -> Problem:

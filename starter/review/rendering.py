@@ -128,6 +128,7 @@ class Pages:
             title=_NO_PAGE if problem.slug == "not-found" else problem.title,
             sentence=problem.detail or problem.title,
             named=problem.members.get("named"),
+            typed=problem.members.get("typed"),
             nobody=isinstance(problem, NotSignedIn),
         )
         answer.headers.update({name: value for name, value in problem.headers.items() if name != "WWW-Authenticate"})

@@ -13,12 +13,13 @@ from starter.bulk import Bulk
 from starter.cases import Cases
 from starter.decisions import Decisions
 from starter.metrics import Metrics
+from starter.review.forms import typed
 from starter.review.question_page import QuestionPages
 from starter.review.queue_page import QueuePages
 from starter.review.rendering import Pages
 from starter.review.retries import Retries
 from starter.review.security import PATH
-from starter.review.viewer import SignIn
+from starter.review.viewer import NotSignedIn, SignIn
 
 
 class ReviewPages:
@@ -37,6 +38,7 @@ class ReviewPages:
         metrics: Metrics,
         pages: Pages,
     ) -> None:
+        self._public_url = settings.public_url
         self._sign_in = sign_in
         self._pages = pages
         self._queue = QueuePages(ledger=ledger, clock=clock, pages=pages)
@@ -85,7 +87,12 @@ class ReviewPages:
 
     async def decide(self, request: Request, review_id: str) -> Response:
         """Take a decision, and send the browser to what became of it."""
-        return await self._questions.decide(request, review_id, self._sign_in.viewer(request))
+        try:
+            viewer = self._sign_in.viewer(request)
+        except NotSignedIn as nobody:  # the session may have ended while the reason was typed
+            nobody.members["typed"] = await typed(request, self._public_url)
+            raise
+        return await self._questions.decide(request, review_id, viewer)
 
     async def decided(self, request: Request, review_id: str) -> Response:
         """The question, for whoever comes back to where its form was sent: by a reload, or after signing in again."""

@@ -47,7 +47,14 @@ async def test_after_signing_in_one_is_where_one_wanted_to_go(browser: httpx.Asy
 async def test_who_sent_a_decision_and_is_no_longer_signed_in_comes_back_to_its_question(
     browser: httpx.AsyncClient,
 ) -> None:
-    assert (await browser.post(f"/review/{QUESTION}/decisions", data={"reason": "ours"})).status_code == 401
+    form = {"reason": "spoke to <b>Ana</b>", "decision": "approve"}
+    answer = await browser.post(f"/review/{QUESTION}/decisions", data=form)
+    assert answer.status_code == 401
+    assert "Nothing was decided. Keep the reason that you typed: spoke to <b>Ana</b>" in Read(answer.text).text
+    assert not Read(answer.text).all("b")
+    elsewhere = {"origin": "https://evil.example"}
+    answer = await browser.post(f"/review/{QUESTION}/decisions", data=form, headers=elsewhere)
+    assert (answer.status_code, "spoke to" in answer.text) == (401, False)
     assert await _signs_in(browser) == f"../review/{QUESTION}"
 
 
