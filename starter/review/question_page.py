@@ -159,6 +159,7 @@ class QuestionPages:
                 fields=fields or {},
             ),
             fault=fault,
+            pressed=(fields or {}).get("decision"),
             now=now,
         )
 

@@ -83,6 +83,7 @@ async def test_a_lost_answer_is_told_and_giving_it_up_needs_a_reason(door: Door,
     assert answer.status_code == 422
     shown = Read(answer.text)
     assert "Nothing was decided Say why, for those who read it later: abandon needs a reason." in shown.text
+    assert shown.text.count("abandon needs a reason.") == 2  # at its button as well
     assert decisions(door, item) == []
 
 
@@ -267,5 +268,7 @@ async def test_a_form_that_lacks_something_is_kept_as_it_was_filled_in(door: Doo
     form["read_overwrite"] = "yes"
     without = await dana.sends(item.review_id, form | {"reason": ""})
     assert without.status_code == 422
+    said = "Say why, for those who read it later: overwrite needs a reason."
+    assert Read(without.text).text.count(said) == 2  # above all, and at its button
     assert "checked" in Read(without.text).all("input", name="read_overwrite")[0]
     assert decisions(door, item) == []
