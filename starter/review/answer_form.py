@@ -74,7 +74,7 @@ def offer(
         "reason": fields.get("reason", ""),
         "why_none": None if offered else _why_none(case, viewer),
         "withheld": [f"{_label(case, one)} is not offered: {why}." for one, why in withheld.items()] if ordered else [],
-        "needs": ", ".join(plain(one) for one in ordered if needs_reason(case, one)),
+        "needs": ", ".join(_needing(one) for one in ordered if needs_reason(case, one)),
         "behind": len(with_it),
         "waits": " ".join(one.mutation_key for one in with_it),
         "also_behind": fields.get("behind") == "yes",
@@ -90,6 +90,10 @@ def offer(
             for one in ordered
         ],
     }
+
+
+def _needing(decision: Decision) -> str:
+    return "abandon, since it may have been written" if decision is Decision.ABANDON else plain(decision)
 
 
 def _label(case: Case, decision: Decision) -> str:

@@ -9,7 +9,7 @@ from leadproof.domain.review import Decision, ReviewItem
 from tests.ledger import steps
 from tests.starter.door import Door
 from tests.starter.review.people import Person, Read
-from tests.starter.review.questions import edited, replaced
+from tests.starter.review.questions import approval, asked, edited, replaced
 from tests.support.ledgers import an_observation
 
 
@@ -68,3 +68,18 @@ async def test_a_decision_to_which_nothing_was_left_to_write_says_so(door: Door,
     steps.settled(door.ledger, derived, Status.OBSERVED, Reason.ALREADY_SO, observation=seen)
     page = await told(dana, item)
     assert "Overwrite was taken, but nothing was written: the record is so already." in page.text
+
+
+async def test_an_approval_of_what_is_deleted_meanwhile_says_that_nothing_was_written(door: Door, dana: Person) -> None:
+    item = approval(door)
+    steps.decide(door.ledger, item, Decision.APPROVE)
+    row = door.ledger.mutation(item.subject)
+    assert row is not None
+    steps.answered(door.ledger, steps.won(door.ledger, row), AnswerClass.NOT_SENT)
+    seen = an_observation(row, door.clock.now(), "removed")
+    steps.settled(door.ledger, row, Status.DIVERGENT, Reason.REMOVED, observation=seen, question=asked(door, "removed"))
+    page = await told(dana, item)
+    why = (
+        "Approve was taken, but nothing was written: the record is archived or deleted. Please answer the new question."
+    )
+    assert why in page.text

@@ -268,7 +268,5 @@ async def test_a_form_that_lacks_something_is_kept_as_it_was_filled_in(door: Doo
     form["read_overwrite"] = "yes"
     without = await dana.sends(item.review_id, form | {"reason": ""})
     assert without.status_code == 422
-    said = "Say why, for those who read it later: overwrite needs a reason."
-    assert Read(without.text).text.count(said) == 2  # above all, and at its button
     assert "checked" in Read(without.text).all("input", name="read_overwrite")[0]
     assert decisions(door, item) == []
