@@ -58,6 +58,10 @@ class Attribution:
             types = {}
         return {one: self._name(one, types.get(one)) for one in ids}
 
+    def is_ours(self, user_id: object) -> bool:
+        """Whether a user is our own; nothing is asked for it."""
+        return salesforce_id(user_id) == self._client.user_id
+
     def _name(self, user_id: str, user_type: str | None) -> str | None:
         if user_id == self._client.user_id:
             return US
@@ -73,6 +77,7 @@ def changes(
     names: Mapping[str, str | None],
     form: Callable[[str, Any], Any],
     short: Container[str] = frozenset(),
+    ours: bool = False,
 ) -> dict[str, tuple[Change, ...]]:
     """The history of each field, newest first; a field without an entry that tells values is not there.
 
@@ -86,13 +91,17 @@ def changes(
         names: who the users of the entries are.
         form: gives a value of a field its normal form.
         short: Salesforce's fields, without case, whose longest value history keeps whole.
+        ours: we made the record, and so what its fields were made with; of anybody else nothing is said, since a field
+            that is tracked only now may have been saved since.
     """
+    made_by = US if ours else None
     found: dict[str, list[_Entry]] = {}
     for entry in _in_order(entries):
         name = fields.get(entry.field)
         if name is not None and _tells(entry, short=entry.field in short):
             found.setdefault(name, []).insert(0, entry)
-    return {name: tuple(_changes(of_field, since, names, partial(form, name))) for name, of_field in found.items()}
+    made = {name: Change(value=form(name, of_field[-1].old), at=since, by=made_by) for name, of_field in found.items()}
+    return {name: (*_changes(of_field, names, partial(form, name)), made[name]) for name, of_field in found.items()}
 
 
 def moment(text: object) -> datetime:
@@ -134,13 +143,10 @@ def _in_order(entries: Iterable[Mapping[str, Any]]) -> Iterator[_Entry]:
         )
 
 
-def _changes(
-    entries: list[_Entry], since: datetime, names: Mapping[str, str | None], form: Callable[[Any], Any]
-) -> Iterator[Change]:
+def _changes(entries: list[_Entry], names: Mapping[str, str | None], form: Callable[[Any], Any]) -> Iterator[Change]:
     for entry in entries:
         by = ASSIGNMENT_RULE if entry.by_rule else names.get(entry.user_id)
         yield Change(value=form(entry.new), at=entry.at, by=by)
-    yield Change(value=form(entries[-1].old), at=since)
 
 
 def _tells(entry: _Entry, *, short: bool) -> bool:

@@ -24,7 +24,7 @@ from leadproof.domain.salesforce_ids import PREFIXES, salesforce_id
 
 _ABSENT: Final = LookUp(presence=Presence.ABSENT)
 _LAST_MOVED: Final = ("LastModifiedDate", "SystemModstamp")
-_ALWAYS: Final = ("Id", "IsDeleted", "MasterRecordId", "CreatedDate", "LastModifiedById", *_LAST_MOVED)
+_ALWAYS: Final = ("Id", "IsDeleted", "MasterRecordId", "CreatedDate", "CreatedById", "LastModifiedById", *_LAST_MOVED)
 _OF_A_LEAD: Final = ("IsConverted", "ConvertedContactId")
 _WHERE_IT_WENT: Final = frozenset({"MasterRecordId", "ConvertedContactId"})
 """Not asked for where our user does not see them; then a record that went elsewhere is only gone."""
@@ -264,7 +264,13 @@ class Reader:
             fields={name: self._fields.normalised(name, raw) for name, raw in returned.items()},
             raw={name: str(raw) if isinstance(raw, Decimal) else raw for name, raw in returned.items()},
             history=changes(
-                entries, named, since=moment(row["createddate"]), names=names, form=self._form, short=question.short
+                entries,
+                named,
+                since=moment(row["createddate"]),
+                names=names,
+                form=self._form,
+                short=question.short,
+                ours=self._attribution.is_ours(row["createdbyid"]),
             ),
             changed_by=names.get(salesforce_id(row["lastmodifiedbyid"])),
             changed_at=moment(row["lastmodifieddate"]),

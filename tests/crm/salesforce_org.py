@@ -64,6 +64,7 @@ def row(record_id: str = LEAD, **columns: Any) -> dict[str, Any]:
         "IsDeleted": False,
         "MasterRecordId": None,
         "CreatedDate": "2026-11-29T08:00:00.000+0000",
+        "CreatedById": ANN,
         "LastModifiedById": US,
         "LastModifiedDate": "2026-11-30T01:37:04.000+0000",
         "SystemModstamp": "2026-11-30T01:37:04.000+0000",

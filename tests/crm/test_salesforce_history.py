@@ -65,6 +65,16 @@ def test_a_change_has_its_value_its_moment_and_its_author(org: Org, salesforce: 
     }, "what it was made with is known from the first change, and by whom is not"
 
 
+def test_what_a_record_of_ours_was_made_with_is_ours_and_its_marker_too(org: Org, salesforce: SalesforceCrm) -> None:
+    """Else a later effect of ours would take what the create wrote for somebody's edit."""
+    entries = rows(entry("Title", "CEO", "CFO", "09:00:00", ANN), entry(MARKER_FIELD, MARKER, "other", "09:00:00", ANN))
+    org.shows(row(CreatedById=US, Histories=entries))
+    record = salesforce.read("lead", LEAD, ("title",), history=True).record
+    assert record is not None
+    assert record.history["title"][-1] == Change(value="CEO", at=MADE, by="us")
+    assert record.history[MARKER_NAME][-1] == Change(value=MARKER, at=MADE, by="us")
+
+
 def test_what_happened_within_a_second_keeps_its_order(org: Org, salesforce: SalesforceCrm) -> None:
     """An edit that our write replaced is seen although both are of the same second."""
     record = history(

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 EMAIL = "bo@example.com"
 CONVERTED_TO = "ConvertedContactId"
-ALWAYS = "Id, IsDeleted, MasterRecordId, CreatedDate, LastModifiedById, LastModifiedDate, SystemModstamp"
+ALWAYS = "Id, IsDeleted, MasterRecordId, CreatedDate, CreatedById, LastModifiedById, LastModifiedDate, SystemModstamp"
 
 
 def read(crm: SalesforceCrm, record_id: str = LEAD, *fields: str, history: bool = False) -> LookUp:

@@ -175,9 +175,9 @@ def test_history_tells_a_person_from_us_and_from_a_rule(crm: SalesforceCrm, sand
     assert [(change.value, change.by) for change in history["title"]] == [
         ("CTO", "us"),
         ("CFO", f"person:{DANA}"),
-        ("CEO", None),
+        ("CEO", "us"),
     ]
-    assert [(change.value, change.by) for change in history["owner"]] == [(DANA, f"person:{DANA}"), (ENTERPRISE, None)]
+    assert [(change.value, change.by) for change in history["owner"]] == [(DANA, f"person:{DANA}"), (ENTERPRISE, "us")]
     assert [change.value for change in history[MARKER_NAME]] == [OTHER_MARKER, MARKER]
     assert "company" not in history
     assert history["title"][1].at < history[MARKER_NAME][0].at, "whatever second it was"
