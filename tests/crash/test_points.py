@@ -117,7 +117,13 @@ async def house(server: WorkflowEnvironment, tmp_path: Path) -> AsyncIterator[Ho
         yield built
 
 
-@pytest.mark.parametrize("cases", [WRITES, QUESTIONS_AND_CREATES], ids=["writes", "questions and creates"])
+@pytest.mark.parametrize(
+    "cases",
+    [
+        pytest.param(WRITES, id="writes"),
+        pytest.param(QUESTIONS_AND_CREATES, id="questions and creates", marks=pytest.mark.crash_full),
+    ],
+)
 async def test_a_worker_killed_at_any_point_leaves_one_effect(
     house: House,
     cases: tuple[Case, ...],
