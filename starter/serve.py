@@ -16,15 +16,10 @@ import uvicorn
 
 from leadproof.clock import SystemClock
 from leadproof.domain.errors import ConfigurationRefused
-from leadproof.domain.policy import Policy
-from leadproof.domain.policy_text import parse_policy
-from leadproof.ledger.engine import connect as connect_ledger
-from leadproof.ledger.schema import check
-from leadproof.ledger.store import SqlLedger
 from leadproof.settings import Settings, check_mode
 from starter.app import create_app
 from starter.off_loop import PATIENCE_SECONDS
-from workers.compose import looking
+from workers.compose import looking, open_ledger, read_policy
 from workers.connect import connect
 
 _STOP_SECONDS: Final = 10
@@ -47,12 +42,10 @@ async def serve(settings: Settings, *, stop: asyncio.Event | None = None) -> Non
         ConfigurationRefused, PolicyRefused, LedgerOutdated, LedgerUnavailable: what it needs is not right.
     """
     check_mode(settings)
-    policy = _policy(settings)
-    engine = connect_ledger(settings.ledger_url, busy_seconds=PATIENCE_SECONDS)
+    policy = read_policy(settings.policy)
+    ledger = open_ledger(settings, busy_seconds=PATIENCE_SECONDS)
     try:
-        check(engine)
         clock = SystemClock()
-        ledger = SqlLedger(engine, clock, parse=parse_policy)
         ledger.load_policy(policy)
         client = await connect(settings)
         look = looking(settings, policy)
@@ -72,7 +65,7 @@ async def serve(settings: Settings, *, stop: asyncio.Event | None = None) -> Non
         with _listening(settings) as listener:
             await _until_stopped(server, listener, stop or asyncio.Event())
     finally:
-        engine.dispose()
+        ledger.close()
 
 
 def run(settings: Settings) -> None:
@@ -114,13 +107,3 @@ async def _until_stopped(server: uvicorn.Server, listener: socket.socket, stop: 
         stopping.cancel()
         for number in _STOP_SIGNALS:
             loop.remove_signal_handler(number)
-
-
-def _policy(settings: Settings) -> Policy:
-    try:
-        text = settings.policy.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError):
-        raise ConfigurationRefused(
-            f"the policy {settings.policy} cannot be read; set LEADPROOF_POLICY to a policy.toml"
-        ) from None
-    return parse_policy(text)
