@@ -95,5 +95,5 @@ def _told(policy: Policy, system: str, field: str, value: Any) -> Any:
     spec = specs_for(policy, system).get(field)
     if spec is None or spec.type is not FieldType.OWNER:
         return value
-    names = {owner_id: name for name, owner_id in policy.owners.get(system, {}).items()}
+    names = policy.owner_names(system)
     return f"{value} ({names[value]})" if value in names else value

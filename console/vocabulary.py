@@ -61,6 +61,4 @@ def _words(ledger: Ledger, effect: Mutation) -> _Words:
         policy = Rulebook(ledger, reread_policy).policy(effect.policy_version)
     except PolicyRefused:  # not kept, or written for rules that have become stricter: values are shown as they are
         return _Words(CATALOG, {})
-    return _Words(
-        specs_for(policy, system), {owner_id: name for name, owner_id in policy.owners.get(system, {}).items()}
-    )
+    return _Words(specs_for(policy, system), policy.owner_names(system))

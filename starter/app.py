@@ -15,7 +15,7 @@ from temporalio.client import Client
 from temporalio.service import RPCError
 
 from leadproof.domain.policy import Policy
-from leadproof.domain.policy_text import parse_policy
+from leadproof.domain.policy_text import reread_policy
 from leadproof.domain.review import ReviewDecision
 from leadproof.inbound.standard import LeadDelivery
 from leadproof.ports import Clock, Ledger
@@ -74,7 +74,7 @@ def create_app(
         clock=clock,
         fields=source_fields(policy),
     )
-    cases = Cases(ledger=ledger, rulebook=Rulebook(ledger, parse_policy, now=policy), clock=clock)
+    cases = Cases(ledger=ledger, rulebook=Rulebook(ledger, reread_policy, now=policy), clock=clock)
     decisions = Decisions(settings=settings, ledger=ledger, client=client)
     pages = Pages(settings.public_url)
     sign_in = ReviewSignIn(settings=settings, ledger=ledger, policy=policy, clock=clock, tokens=tokens, pages=pages)
@@ -87,7 +87,7 @@ def create_app(
         Quarantine(ledger=ledger, intake=intake, tokens=tokens, metrics=metrics),
     ):
         app.include_router(part.router())
-    bulk = Bulk(ledger=ledger, decisions=decisions, policy=policy, clock=clock, metrics=metrics)
+    bulk = Bulk(ledger=ledger, decisions=decisions, cases=cases, policy=policy, metrics=metrics)
     app.include_router(bulk.router(tokens))
     reviewing = ReviewPages(
         settings=settings,

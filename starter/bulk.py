@@ -16,11 +16,12 @@ from fastapi.responses import JSONResponse
 from leadproof.domain.errors import LedgerUnavailable, NotFound
 from leadproof.domain.policy import Policy
 from leadproof.domain.review import DecisionRow, DecisionVerdict
-from leadproof.ports import Clock, Ledger
+from leadproof.ports import Ledger
 from leadproof.setting_lists import ApiToken
 from starter import decisions
 from starter.auth import Tokens
 from starter.bodies import check_json, raw_body
+from starter.cases import Cases
 from starter.choosing import Choice, Choosing
 from starter.decisions import Decided, Decisions, stands_for
 from starter.many import ManyDecisions, checked, read_many
@@ -96,10 +97,10 @@ def _everywhere(_: str) -> bool:
 class Bulk:
     """Decides many questions, for the API and for the page."""
 
-    def __init__(self, *, ledger: Ledger, decisions: Decisions, policy: Policy, clock: Clock, metrics: Metrics) -> None:
+    def __init__(self, *, ledger: Ledger, decisions: Decisions, cases: Cases, policy: Policy, metrics: Metrics) -> None:
         self._ledger = ledger
         self._decisions = decisions
-        self._choosing = Choosing(ledger=ledger, policy=policy, clock=clock)
+        self._choosing = Choosing(ledger=ledger, cases=cases, policy=policy)
         self._metrics = metrics
 
     def router(self, tokens: Tokens) -> APIRouter:

@@ -183,6 +183,19 @@ class Cases:
         found = (self._ledger.receipts(one.mutation_key) for one in mutations)
         return tuple(one for one in found if one is not None)
 
+    def absence_established(self, receipts: Receipts) -> bool:
+        """Whether every earlier attempt provably changed nothing, by the policy that the mutation is pinned to."""
+        mutation = receipts.mutation
+        target = self._target(mutation)
+        return target is not None and may_attempt_again(
+            receipts.attempts,
+            receipts.observations,
+            status=mutation.status,
+            creates=mutation.creates,
+            quiescence=target.quiescence,
+            now=self._clock.now(),
+        )
+
     def with_possible(self, why: str, review_id: str) -> str:
         """A sentence about what was wrong with a decision, with what can be decided where anything can."""
         item = self._ledger.review(review_id)
@@ -194,8 +207,8 @@ class Cases:
     def _owners(self, receipts: Receipts | None) -> dict[str, str]:
         if receipts is None:
             return {}
-        named = self._rulebook.asking(receipts.mutation.policy_version).owners.get(receipts.mutation.target_system, {})
-        return {owner_id: name for name, owner_id in named.items()}
+        mutation = receipts.mutation
+        return self._rulebook.asking(mutation.policy_version).owner_names(mutation.target_system)
 
     def _specs(self, receipts: Receipts | None) -> dict[str, FieldSpec]:
         if receipts is None:
@@ -219,15 +232,7 @@ class Cases:
         if receipts is None:
             return tuple(sorted(allowed_decisions(status=None, reason=None)))
         mutation = receipts.mutation
-        target = self._target(mutation)
-        absent = target is not None and may_attempt_again(
-            receipts.attempts,
-            receipts.observations,
-            status=mutation.status,
-            creates=mutation.creates,
-            quiescence=target.quiescence,
-            now=self._clock.now(),
-        )
+        absent = self.absence_established(receipts)
         allowed = allowed_decisions(status=mutation.status, reason=mutation.reason, absence_established=absent)
         return tuple(sorted(one for one in allowed if why_not(mutation, one, self._policy_of) is None))
 

@@ -13,9 +13,9 @@ from leadproof.domain.policy import Policy
 from leadproof.domain.review import Decision, ReviewDecision, ReviewItem, ReviewState, allowed_decisions, parse_decision
 from leadproof.domain.shown import shown_digest
 from leadproof.domain.steps import Question
-from leadproof.domain.unanswered import may_attempt_again
-from leadproof.ports import Clock, Ledger
+from leadproof.ports import Ledger
 from starter import problems
+from starter.cases import Cases
 from starter.many import MOST, AllOf, Front, ManyDecisions
 
 _LOOKED_AT: Final = 2000
@@ -48,10 +48,10 @@ class Chosen:
 class Choosing:
     """Finds the questions that a request means; its calls block, as the ledger's do."""
 
-    def __init__(self, *, ledger: Ledger, policy: Policy, clock: Clock) -> None:
+    def __init__(self, *, ledger: Ledger, cases: Cases, policy: Policy) -> None:
         self._ledger = ledger
+        self._cases = cases
         self._policy = policy
-        self._clock = clock
 
     def chosen(self, asked: ManyDecisions, reviewer: str, may: Callable[[str], bool]) -> Chosen:
         """The questions and decisions that a request means.
@@ -117,17 +117,9 @@ class Choosing:
 
     def _may_retry(self, mutation: Mutation) -> bool:
         absent = False
-        target = self._policy.targets.get(mutation.target_system)
-        if mutation.status is Status.UNCERTAIN and target is not None:
+        if mutation.status is Status.UNCERTAIN:
             receipts = self._ledger.receipts(mutation.mutation_key)
-            absent = receipts is not None and may_attempt_again(
-                receipts.attempts,
-                receipts.observations,
-                status=mutation.status,
-                creates=mutation.creates,
-                quiescence=target.quiescence,
-                now=self._clock.now(),
-            )
+            absent = receipts is not None and self._cases.absence_established(receipts)
         allowed = allowed_decisions(status=mutation.status, reason=mutation.reason, absence_established=absent)
         return Decision.RETRY in allowed
 

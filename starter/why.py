@@ -102,7 +102,7 @@ class Why:
             if not told:
                 raise NotFound(f"{system} {target_object} {record.record_id} shows no field {field!r} of ours")
         effects_told = self._effects(effects, told)
-        owners = {owner_id: name for name, owner_id in self._policy.owners.get(system, {}).items()}
+        owners = self._policy.owner_names(system)
         return {
             "record": {
                 "target_system": system,

@@ -373,6 +373,10 @@ class Policy(BaseModel):
         """Whether anything is planned by this planner."""
         return planner in {event.planner or self.planner for event in self.events}
 
+    def owner_names(self, target: str) -> dict[str, str]:
+        """The names of a target's owners, by the target's id."""
+        return {owner_id: name for name, owner_id in self.owners.get(target, {}).items()}
+
     def permission(self, kind: str, target: str, target_object: str) -> ActionPermission | None:
         return next(
             (a for a in self.actions if (a.kind, a.target, a.object) == (kind, target, target_object)),

@@ -36,6 +36,10 @@ class Decision(StrEnum):
     PLAN_AGAIN = "plan_again"
 
 
+GIVES_UP_HOLD: Final = frozenset({Decision.ABANDON, Decision.ACCEPT, Decision.OVERWRITE, Decision.RESTORE})
+"""What gives up the record, or passes it on: not while an earlier request can still change it."""
+
+
 class ReviewState(StrEnum):
     """State of a review item; `resolved` means that evidence answered it, `expired` that nobody decided in its window
     and the policy did."""

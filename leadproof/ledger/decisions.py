@@ -14,6 +14,7 @@ from leadproof.domain.keys import DERIVED_OPERATIONS, derived_key, instant
 from leadproof.domain.mutation import Mutation, Reason, Status
 from leadproof.domain.review import (
     BY_TIMER,
+    GIVES_UP_HOLD,
     Decision,
     DecisionRow,
     DecisionVerdict,
@@ -36,7 +37,6 @@ from leadproof.ledger.tables import REVIEW_DECISION, REVIEW_ITEM
 from leadproof.ledger.transaction import Transaction
 from leadproof.ledger.transitions import move, touch
 
-_GIVES_UP_HOLD = frozenset({Decision.ABANDON, Decision.ACCEPT, Decision.OVERWRITE, Decision.RESTORE})
 _YIELDS = frozenset({Status.RESERVED, Status.REJECTED})
 _CLOSED_BY_ONE = frozenset({ReviewState.DECIDED, ReviewState.EXPIRED})
 _ANSWERED = "a newer event has set the same already, so nothing is written"
@@ -207,7 +207,7 @@ def _told_what_is_possible(tx: Transaction, case: _Case, answer: Applied) -> App
 
 def _not_before(tx: Transaction, case: _Case) -> datetime | None:
     """Until when a request of ours can still change a record that the decision would give up or pass on."""
-    if case.decision not in _GIVES_UP_HOLD:
+    if case.decision not in GIVES_UP_HOLD:
         return None
     mutations = [case.mutation] if case.mutation is not None else mutations_of(tx, case.lead.event_key)
     moments = [

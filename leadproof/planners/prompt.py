@@ -129,7 +129,7 @@ def _document(lead: Lead, snapshot: LeadSnapshot, policy: Policy, claude: Claude
 def _shown(fields: dict[str, Any], system: str, policy: Policy, claude: Claude) -> dict[str, Any]:
     """What a model is shown of a record: the listed fields that have a value, owners by the policy's name."""
     owners = {name for name, spec in specs_for(policy, system).items() if spec.type is FieldType.OWNER}
-    names = {owner_id: name for name, owner_id in policy.owners.get(system, {}).items()}
+    names = policy.owner_names(system)
     shown = {name: fields[name] for name in claude.shows if fields.get(name) not in (None, "", [])}
     return {name: names.get(value, value) if name in owners else value for name, value in shown.items()}
 

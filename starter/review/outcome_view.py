@@ -8,16 +8,20 @@ from typing import Any, Final
 
 from leadproof.domain import keys
 from leadproof.domain.mutation import Mutation, Reason, Status
-from leadproof.domain.review import Decision, DecisionRow, DecisionVerdict, ReviewItem, ReviewState, possible
+from leadproof.domain.review import (
+    GIVES_UP_HOLD,
+    DecisionRow,
+    DecisionVerdict,
+    ReviewItem,
+    ReviewState,
+    possible,
+)
 from leadproof.domain.wording import decision_in_words, plain, reviewer_in_words, status_in_words, value_in_words
 from leadproof.ports import Ledger
 from starter.cases import Behind, Case, Cases
 from starter.review.carried_out import decision_of, unwritten
 from starter.review.question_view import since_seen
 from starter.review.rendering import moment
-
-_GIVES_UP_HOLD: Final = frozenset({Decision.ABANDON, Decision.ACCEPT, Decision.OVERWRITE, Decision.RESTORE})
-
 
 _BEHIND: Final[Mapping[DecisionVerdict, str]] = {
     DecisionVerdict.APPLIED: "given up",
@@ -145,7 +149,7 @@ class Outcomes:
 
     def _until(self, row: DecisionRow, case: Case) -> datetime | None:
         """From when a decision that gives the record up can be applied, where an earlier request may still arrive."""
-        return self._cases.open_until(case) if row.decision in _GIVES_UP_HOLD else None
+        return self._cases.open_until(case) if row.decision in GIVES_UP_HOLD else None
 
 
 def _applied(case: Case) -> DecisionRow | None:

@@ -11,7 +11,9 @@ from leadproof.domain.mutation import AnswerClass, Mutation, Reason, Status
 from leadproof.domain.policy_text import parse_policy
 from leadproof.domain.review import DecisionVerdict, ReviewItem
 from leadproof.domain.steps import Question
+from leadproof.rulebook import Rulebook
 from starter.bulk import Answers, Bulk
+from starter.cases import Cases
 from starter.decisions import Decisions
 from starter.many import MOST, ManyDecisions
 from starter.metrics import Metrics
@@ -220,11 +222,13 @@ async def test_what_cannot_be_meant_is_refused(door: Door) -> None:
 
 async def test_a_reviewer_decides_in_their_own_queues_alone(door: Door) -> None:
     item, own = await refused(door, 101), await refused(door, 102, "enterprise")
+    policy = parse_policy(POLICY.read_text(encoding="utf-8"))
+    rulebook = Rulebook(door.ledger, parse_policy, now=policy)
     bulk = Bulk(
         ledger=door.ledger,
         decisions=Decisions(settings=door.settings, ledger=door.ledger, client=door.client),
-        policy=parse_policy(POLICY.read_text(encoding="utf-8")),
-        clock=door.clock,
+        cases=Cases(ledger=door.ledger, rulebook=rulebook, clock=door.clock),
+        policy=policy,
         metrics=Metrics(),
     )
 
