@@ -43,9 +43,9 @@ async def serve(settings: Settings, *, stop: asyncio.Event | None = None) -> Non
     """
     check_mode(settings)
     policy = read_policy(settings.policy)
-    ledger = open_ledger(settings, busy_seconds=PATIENCE_SECONDS)
+    clock = SystemClock()
+    ledger = open_ledger(settings, busy_seconds=PATIENCE_SECONDS, clock=clock)
     try:
-        clock = SystemClock()
         ledger.load_policy(policy)
         client = await connect(settings)
         look = looking(settings, policy)
