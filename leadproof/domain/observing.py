@@ -107,15 +107,20 @@ def _through(latest: Attempt, looks: Iterable[datetime], look: Look, target: Tar
 def may_land(look: Look, target: Target) -> bool:
     """Whether an unanswered attempt may land yet, or may have landed in a time in which nobody looked.
 
-    For as long as it could land the record must have been seen, whenever that was.
+    For as long as it could land the record must have been seen, whenever that was; and after it no longer can, by two
+    looks at least, or throughout the window: one look may be stale.
     """
     unanswered = [attempt for attempt in look.attempts if attempt.outcome in UNANSWERED]
     if not unanswered:
         return False
     latest = unanswered[-1]
+    quiet = max(one.send_before + target.quiescence for one in unanswered)
     needed = latest.send_before - latest.started_at + target.quiescence
     seen = looked_for(latest.started_at, look.seen_at, look.now, target)
-    return look.now < max(one.send_before + target.quiescence for one in unanswered) or seen < needed
+    if look.now < quiet or seen < needed:
+        return True
+    again = any(quiet <= at < look.now for at in look.seen_at)
+    return not again and not seen_through(look, target)
 
 
 def later(look: Look, target: Target) -> datetime:

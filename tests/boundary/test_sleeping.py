@@ -10,7 +10,7 @@ from leadproof.domain.mutation import AnswerClass, Mutation, Status
 from leadproof.domain.reconciliation import Next
 from leadproof.domain.records import FoundRecord, LookUp, Presence
 from tests.boundary.target import UNREADABLE, applies_and_is_not_heard, is_lost, sees, stale
-from tests.boundary.world import INTENT, TARGET, World
+from tests.boundary.world import INTENT, RULES, TARGET, World
 
 OUTAGE = 20 * TARGET.observation_window_seconds
 
@@ -38,6 +38,27 @@ def test_a_sleep_after_an_unheard_write_sends_nothing_again_upon_one_stale_look(
     world.target.sights += [shown, shown]
     assert world.run().status is Status.OBSERVED
     assert (world.outcomes, len(world.target.sent)) == ([AnswerClass.UNCERTAIN], 1)
+
+
+@pytest.mark.parametrize("reserve", [World.update, World.create])
+@pytest.mark.parametrize("late", [0.0, 1.0, TARGET.send_within_seconds])
+def test_the_first_look_at_an_unheard_write_may_be_stale_and_come_when_it_is_quiet(
+    world: World, monkeypatch: pytest.MonkeyPatch, reserve: Callable[[World], Mutation], late: float
+) -> None:
+    """Where a call may take longer than the target takes to apply, the first look comes when nothing can land."""
+    slow = TARGET.model_copy(update={"call_timeout_seconds": 2 * TARGET.quiescence.total_seconds()})
+    monkeypatch.setattr("tests.boundary.world.TARGET", slow)
+    monkeypatch.setattr("tests.boundary.world.RULES", RULES._replace(target=slow))
+    mutation = reserve(world)
+    shown = sees(LookUp(presence=Presence.ABSENT)) if mutation.intent.creates else stale(world.target)
+    world.target.replies.append(applies_and_is_not_heard)
+    world.submit()
+    (attempt,) = world.receipts.attempts
+    quiet = attempt.send_before + TARGET.quiescence
+    world.clock.forward((quiet - world.clock.now()).total_seconds() + late)
+    world.target.sights += [shown, shown]
+    assert world.run().status is Status.OBSERVED
+    assert (len(world.target.sent), world.outcomes.count(AnswerClass.ACCEPTED)) == (1, 0)
 
 
 def test_a_write_that_never_landed_is_replayed_after_a_sleep_too(world: World) -> None:

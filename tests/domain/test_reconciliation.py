@@ -30,6 +30,7 @@ from tests.domain.looks import (
 ACCEPTED, UNCERTAIN = an_attempt(AnswerClass.ACCEPTED), an_attempt(AnswerClass.UNCERTAIN)
 OPEN = an_attempt(None)
 QUIET = TARGET.send_within_seconds + TARGET.quiescence.total_seconds()
+TWICE = QUIET + 2  # it was looked at when it was quiet, and is now
 WINDOW = TARGET.observation_window_seconds + 1
 ABSENT, REMOVED = LookUp(presence=Presence.ABSENT), LookUp(presence=Presence.REMOVED, record_ids=("601",))
 SEVERAL = LookUp(presence=Presence.SEVERAL, record_ids=("601", "602"))
@@ -172,7 +173,18 @@ def test_nothing_is_absent_before_an_unanswered_attempt_is_quiet(
     early = finding(found, attempt, mutation=mutation, now=QUIET - 0.001)
     assert said(early) == AGAIN_UNCERTAIN
     assert early.at is not None
-    assert said(finding(found, attempt, mutation=mutation, now=QUIET)) == SEND_UNCERTAIN
+    assert said(finding(found, attempt, mutation=mutation, now=TWICE)) == SEND_UNCERTAIN
+
+
+@pytest.mark.parametrize("seconds", [QUIET, TWICE])
+def test_one_look_at_what_was_not_answered_may_be_stale_also_when_it_is_quiet(seconds: float) -> None:
+    only = finding(AT_BASE, UNCERTAIN, now=seconds, looked=[20, 39])
+    assert (said(only), only.at) == (AGAIN_UNCERTAIN, at(seconds + 8))
+    assert said(finding(AT_BASE, UNCERTAIN, now=seconds + 8, looked=[20, 39, seconds])) == SEND_UNCERTAIN
+
+
+def test_a_look_that_was_not_answered_is_not_the_second_one() -> None:
+    assert said(finding(AT_BASE, UNCERTAIN, now=TWICE, looked=[20, 39], unseen=[QUIET])) == AGAIN_UNCERTAIN
 
 
 def test_the_look_that_can_tell_comes_when_the_attempt_is_quiet() -> None:
@@ -187,12 +199,12 @@ def test_quiet_counts_from_the_last_moment_to_send_and_not_from_the_answer() -> 
 def test_an_unanswered_attempt_before_the_last_one_must_be_quiet_as_well() -> None:
     late, second = an_attempt(AnswerClass.UNCERTAIN, 1, started=50), an_attempt(AnswerClass.NOT_SENT, 2, started=0)
     assert finding(AT_BASE, late, second, now=50 + QUIET - 1).next is Next.READ_AGAIN
-    assert finding(AT_BASE, late, second, now=50 + QUIET).next is Next.SEND_AGAIN
+    assert finding(AT_BASE, late, second, now=60 + TWICE).next is Next.SEND_AGAIN
 
 
 def test_after_as_many_unanswered_attempts_as_the_policy_allows_a_person_is_asked() -> None:
     attempts = [an_attempt(AnswerClass.UNCERTAIN, n + 1, started=n * 60) for n in range(TARGET.max_attempts)]
-    now = 60 * (TARGET.max_attempts - 1) + QUIET
+    now = 60 * (TARGET.max_attempts - 1) + TWICE
     asked = finding(AT_BASE, *attempts, now=now)
     assert said(asked) == ASK_ABSENT
     assert asked.at is not None
@@ -272,7 +284,7 @@ def test_before_the_write_a_field_that_moved_stops_it() -> None:
 
 def test_an_unanswered_update_whose_fields_moved_is_told_after_quiescence() -> None:
     assert said(finding(MOVED, UNCERTAIN, now=QUIET - 1)) == AGAIN_UNCERTAIN
-    assert said(finding(MOVED, UNCERTAIN, now=QUIET)) == CHANGED
+    assert said(finding(MOVED, UNCERTAIN, now=TWICE)) == CHANGED
 
 
 def test_a_field_that_the_policy_names_for_the_check_counts() -> None:
@@ -368,7 +380,7 @@ def test_a_create_never_goes_to_a_record_that_is_not_linked_to_its_lead(
     explained = {OTHER_KEY: dict(fields)}
     assert said(finding(stands, mutation=CREATE, effects=explained)) == CHANGED
     assert said(finding(stands, UNCERTAIN, mutation=CREATE, now=QUIET - 1)) == AGAIN_UNCERTAIN
-    assert said(finding(stands, UNCERTAIN, mutation=CREATE, now=QUIET)) == CHANGED
+    assert said(finding(stands, UNCERTAIN, mutation=CREATE, now=TWICE)) == CHANGED
 
 
 @pytest.mark.parametrize("fields", [BASE, INTENT])
@@ -462,7 +474,7 @@ def test_a_refusal_waits_for_an_earlier_unanswered_attempt() -> None:
     earlier = an_attempt(AnswerClass.UNCERTAIN, 1, started=100)
     refused = an_attempt(AnswerClass.REFUSES_THIS, 2, started=101)
     assert finding(AT_BASE, earlier, refused, now=100 + QUIET - 1).next is Next.READ_AGAIN
-    assert finding(AT_BASE, earlier, refused, now=100 + QUIET).status is Status.REJECTED
+    assert finding(AT_BASE, earlier, refused, now=100 + TWICE).status is Status.REJECTED
 
 
 @pytest.mark.parametrize("first", [AnswerClass.REFUSES_THIS, AnswerClass.REFUSES_US, AnswerClass.ACCEPTED])

@@ -154,6 +154,9 @@ def what_nobody_looked_for_is_never_said_to_be_missing(drawn: Drawn) -> None:
         asked = unanswered[-1]
         seen = looked_for(asked.started_at, look.seen_at, look.now, target)
         assert seen >= asked.send_before - asked.started_at + target.quiescence
+        quiet = max(attempt.send_before for attempt in unanswered) + target.quiescence
+        throughout = looked_for(latest.started_at, look.seen_at, look.now, target) >= target.observation_window
+        assert throughout or any(quiet <= seen_at < look.now for seen_at in look.seen_at)
 
 
 def unknown_never_turns_into_anything_that_was_seen(drawn: Drawn) -> None:
