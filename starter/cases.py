@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
+from leadproof.domain.decision_words import what_it_does
 from leadproof.domain.derivation import empties_the_stage_first, why_not
 from leadproof.domain.errors import NotFound, PolicyRefused
 from leadproof.domain.events import Lead
@@ -26,7 +27,6 @@ from leadproof.domain.review import (
 from leadproof.domain.shown import shown_digest
 from leadproof.domain.steps import Receipts
 from leadproof.domain.unanswered import may_attempt_again, open_until
-from leadproof.domain.wording import what_it_does
 from leadproof.ports import Clock, Ledger
 from leadproof.rulebook import Rulebook
 

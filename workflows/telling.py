@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from activities.messages import ActionView, Answered, LeadView, PlanView
+from leadproof.domain.decision_words import in_general
 from leadproof.domain.differing import FieldDifference, Way
 from leadproof.domain.environment import is_shadow
 from leadproof.domain.events import Outcome
@@ -22,17 +23,6 @@ HOW_TO_DECIDE: Final = (
     'copied, as {"review_id": "7d0c…", "version": 1, "decision": "approve", "reason": "spoke to them"}.'
 )
 NOT_FOR_PEOPLE: Final = "Leads send this to each other: the record that this one waits for is free. Data stays empty."
-
-_DOES: Final = {
-    Decision.APPROVE: "it may be written, after one more look that nobody changed the record",
-    Decision.RETRY: "the record is read again, then it is sent once more under the same key",
-    Decision.ACCEPT: "what stands in the record stays; nothing is written",
-    Decision.OVERWRITE: "what we intended is written over what stands, unless that has moved since it was shown",
-    Decision.RESTORE: "what our write replaced unseen is put back",
-    Decision.ABANDON: "it is given up, nothing more is written, and what depends on it is skipped",
-    Decision.PLAN_AGAIN: "the lead is read again and planned from the beginning",
-}
-"""What each decision does, without the values of the case: those are for the review page."""
 
 _DIFFERS: Final = {
     Way.LOST: "we wrote over a value that nobody had seen",
@@ -196,7 +186,7 @@ def _question(
         f"Or here: *More Actions*, *Send a Signal*, `{contract.SIGNAL_DECIDE}`, and as data the lines below. "
         f"In the place of `{_CHOOSE}` stands one of",
         "",
-        *(f"- `{decision}`: {_DOES[decision]}" for decision in choices),
+        *(f"- `{decision}`: {in_general(decision)}" for decision in choices),
         "",
         "```json",
         json.dumps(example, indent=2),  # as the dialog lays it out itself, or its button moves away from under a click

@@ -10,11 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from leadproof.domain.attribution import IN_OUR_WRITE
+from leadproof.domain.decision_words import MOST_OF_A_VALUE, what_it_does
 from leadproof.domain.mutation import Difference, Mutation, Reason, Status
 from leadproof.domain.plan import ActionKind
 from leadproof.domain.review import Decision, allowed_decisions
 from leadproof.domain.wording import (
-    MOST_OF_A_VALUE,
     author,
     event_in_words,
     lasting,
@@ -22,7 +22,6 @@ from leadproof.domain.wording import (
     reason_in_words,
     status_in_words,
     value_in_words,
-    what_it_does,
 )
 from tests.support.ledgers import a_lead_event, a_mutation
 
