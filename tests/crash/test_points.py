@@ -122,6 +122,9 @@ async def house(server: WorkflowEnvironment, tmp_path: Path) -> AsyncIterator[Ho
     [
         pytest.param(WRITES, id="writes"),
         pytest.param(QUESTIONS_AND_CREATES, id="questions and creates", marks=pytest.mark.crash_full),
+        pytest.param(ANSWERS, id="answers", marks=pytest.mark.crash_full),
+        pytest.param(MADE, id="made", marks=pytest.mark.crash_full),
+        pytest.param(IN_SALESFORCE, id="in Salesforce", marks=pytest.mark.crash_full),
     ],
 )
 async def test_a_worker_killed_at_any_point_leaves_one_effect(
@@ -132,19 +135,6 @@ async def test_a_worker_killed_at_any_point_leaves_one_effect(
     missed_within: float,
     subtests: pytest.Subtests,
 ) -> None:
-    """And is missed in seconds: no lead waits for the time that a step may take."""
-    await killed_everywhere(house, cases, tmp_path, recovered=recovered, missed_within=missed_within, subtests=subtests)
-
-
-@pytest.mark.crash_full
-@pytest.mark.parametrize("cases", [ANSWERS, MADE, IN_SALESFORCE], ids=["answers", "made", "in Salesforce"])
-async def test_a_worker_killed_in_an_answer_to_a_person_or_on_its_way_to_salesforce_leaves_one_effect(
-    house: House,
-    cases: tuple[Case, ...],
-    tmp_path: Path,
-    recovered: Callable[[str, float], None],
-    missed_within: float,
-    subtests: pytest.Subtests,
-) -> None:
-    """What replaces an edit is made once, and so is a lead in Salesforce."""
+    """And is missed in seconds: no lead waits for the time that a step may take. What replaces a person's edit is made
+    once, too, and so is a lead in Salesforce."""
     await killed_everywhere(house, cases, tmp_path, recovered=recovered, missed_within=missed_within, subtests=subtests)
