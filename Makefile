@@ -1,7 +1,9 @@
 # Each target is a line that a person could type; the two stamps do the set-up once.
 PYTHON ?= python3
 BIN := .venv/bin
-STACKS := tests/console/test_stack.py tests/test_compose_rehearsal.py tests/test_wheel.py tests/browser
+STACKS := tests/console/test_stack.py tests/test_compose_rehearsal.py tests/test_wheel.py tests/browser \
+	tests/conformance/test_live.py tests/workflows/test_many.py tests/workers/test_start.py tests/console/test_doctor.py \
+	tests/console/test_leaving.py tests/sandbox/test_server.py
 
 .PHONY: demo test system check bench soak live live-named crash
 
@@ -16,7 +18,7 @@ PYTEST := PYTHONDONTWRITEBYTECODE= $(ROOM) $(BIN)/python -m pytest
 test: .venv/ready-dev  ## what is proved of every part, and of all of them together
 	$(PYTEST) -n 3 --dist worksteal $(TEST_ARGS)
 
-system: .venv/ready-dev  ## whole installations: the demonstration, `up`, what docker-compose.yml starts, the wheel; a browser
+system: .venv/ready-dev  ## whole installations and processes: the demonstration, `up`, docker-compose.yml, the wheel, `make live`; a browser
 	$(PYTEST) -n 2 --dist loadfile -m "stack or browser" $(SYSTEM_ARGS) $(STACKS)
 
 crash: .venv/ready-dev  ## every fault that kills, alone on the machine: it says how long recovering takes

@@ -22,6 +22,8 @@ from tests.conformance.live.running import KINDS
 from tests.conformance.stage import Stage
 from tests.sandbox.control import Control
 
+pytestmark = pytest.mark.stack
+
 ROOT = Path(__file__).parents[2]
 TOKEN = "token-that-no-report-may-hold"
 SOMEBODY = {"LastName": "Somebody", "Company": "Else", "Email": "x@example.org"}

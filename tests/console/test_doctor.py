@@ -60,6 +60,7 @@ def test_where_everything_is_down_there_are_lines_and_no_stack_trace(
     assert "s3cret" not in done.stdout
 
 
+@pytest.mark.stack
 def test_a_person_is_asked_before_anything_is_made(tmp_path: Path) -> None:
     upgrade(f"sqlite:///{tmp_path / 'ledger.db'}")
     with running() as address, httpx.Client(base_url=address, trust_env=False) as client:

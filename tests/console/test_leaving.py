@@ -90,12 +90,13 @@ def test_an_error_that_names_nothing_keeps_its_traceback(error: Exception) -> No
     ("run", "command", "name", "value", "says"),
     [
         (run_here, "worker", "SWEEP_SECONDS", "1e12", "these settings are wrong: LEADPROOF_SWEEP_SECONDS: "),
-        (
+        pytest.param(
             run,
             "starter",
             "LEDGER_URL",
             "sqlite:///../leaving.env",
             "the file that LEADPROOF_LEDGER_URL names is no SQLite",
+            marks=pytest.mark.stack,
         ),
     ],
 )

@@ -14,7 +14,7 @@ from tests.crash import evidence
 from tests.crash.processes import a_worker
 from tests.support.house import a_house, eventually
 
-pytestmark = pytest.mark.crash
+pytestmark = [pytest.mark.crash, pytest.mark.crash_full]
 
 
 async def test_a_worker_told_to_stop_finishes_its_write(server: WorkflowEnvironment, tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from tests.sandbox.control import AUTHORIZED, CONTACTS, eventually
 PERSON = {"provider": "hubspot", "object": "contacts", "user": "9002"}
 
 
+@pytest.mark.stack
 def test_process_prints_its_address_and_stops_at_once() -> None:
     command = [sys.executable, "-m", "sandbox", "--port", "0", "--portal-id", "77"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
@@ -32,6 +33,7 @@ def test_process_prints_its_address_and_stops_at_once() -> None:
         waiting.join()
 
 
+@pytest.mark.stack
 def test_a_new_start_gives_ids_that_no_earlier_one_gave_unless_told_to() -> None:
     (first, second), (third, fourth) = (_ids_of_a_start() for _ in range(2))
     assert (second, fourth) == (first + 1, third + 1)

@@ -87,6 +87,7 @@ def test_settings_that_are_wrong_are_a_sentence_too(
     )
 
 
+@pytest.mark.stack
 def test_as_a_process_too_it_is_a_sentence_and_no_stack_trace(
     clinic: Clinic, temporal: WorkflowEnvironment, tmp_path: Path
 ) -> None:

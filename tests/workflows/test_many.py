@@ -26,6 +26,7 @@ async def house(tmp_path: Path) -> AsyncIterator[House]:
         yield built
 
 
+@pytest.mark.stack
 @pytest.mark.timeout(120)  # one after another, twenty leads have their time; beside other tests they need more
 async def test_each_lead_has_one_run_one_plan_and_one_effect(house: House) -> None:
     records = [house.contact() for _ in range(LEADS)]
