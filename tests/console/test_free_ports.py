@@ -32,13 +32,14 @@ def test_two_processes_are_never_given_one_port() -> None:
 
 def test_a_port_that_another_stack_has_chosen_is_not_given_away_again(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing listens there yet, so that only the lock can tell."""
-    monkeypatch.setattr(random, "sample", lambda *_: [15_001, 15_002])
-    code = "from console import free_ports; free_ports.random.sample = lambda *_: [15001]; "
+    first, second, *_ = (port for port in random.sample(range(15_000, 30_000), 200) if free_ports.is_free(port))
+    monkeypatch.setattr(random, "sample", lambda *_: [first, second])
+    code = f"from console import free_ports; free_ports.random.sample = lambda *_: [{first}]; "
     code += "print(free_ports.any_free(set()), flush=True); input()"
     with subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
         assert other.stdout is not None
-        assert int(other.stdout.readline()) == 15_001
-        assert free_ports.any_free(set()) == 15_002
+        assert int(other.stdout.readline()) == first
+        assert free_ports.any_free(set()) == second
         other.communicate(b"\n")
 
 
