@@ -17,6 +17,7 @@ from bench import (
     planning,
     protections,
     report,
+    reviewing,
     throughput,
     two_systems,
     weight,
@@ -32,6 +33,7 @@ MEASUREMENTS: dict[str, Callable[[Stage], Awaitable[Section]]] = {
     "two-systems": two_systems.measure,
     "protections": protections.measure,
     "planning": planning.measure,
+    "reviewing": reviewing.measure,
     "weight": weight.measure,
     "five-hundred": five_hundred.measure,
 }
