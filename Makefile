@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 STACKS := tests/console/test_stack.py tests/test_compose_rehearsal.py tests/test_wheel.py tests/browser \
 	tests/conformance/test_live.py tests/workflows/test_many.py tests/workers/test_start.py tests/console/test_doctor.py \
-	tests/console/test_leaving.py tests/sandbox/test_server.py
+	tests/console/test_leaving.py tests/console/test_replay.py tests/sandbox/test_server.py tests/articles
 
 .PHONY: demo test system check bench soak live live-named crash
 
@@ -16,10 +16,10 @@ ROOM := $(if $(wildcard /dev/shm/.),PYTEST_DEBUG_TEMPROOT=/dev/shm)
 PYTEST := PYTHONDONTWRITEBYTECODE= $(ROOM) $(BIN)/python -m pytest
 
 test: .venv/ready-dev  ## what is proved of every part, and of all of them together
-	$(PYTEST) -n 3 --dist worksteal $(TEST_ARGS)
+	$(PYTEST) -n 4 --dist worksteal --ignore tests/articles $(TEST_ARGS)
 
-system: .venv/ready-dev  ## whole installations and processes: the demonstration, `up`, docker-compose.yml, the wheel, `make live`; a browser
-	$(PYTEST) -n 2 --dist loadfile -m "stack or browser" $(SYSTEM_ARGS) $(STACKS)
+system: .venv/ready-dev  ## whole installations and processes: the demonstration, `up`, docker-compose.yml, the wheel, `make live`; the articles' checklists; a browser
+	$(PYTEST) -n 2 --dist loadfile -m "stack or browser or articles" $(SYSTEM_ARGS) $(STACKS)
 
 crash: .venv/ready-dev  ## every fault that kills, alone on the machine: it says how long recovering takes
 	$(BIN)/python -m pytest -n 0 -m crash $(CRASH_ARGS) tests/crash

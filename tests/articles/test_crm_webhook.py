@@ -23,6 +23,8 @@ from tests.support.house import APP, SECRET, House, eventually
 from tests.workflows.test_events import _key
 from tests.workflows.test_reviews import BIG, _asked, _decided
 
+pytestmark = pytest.mark.articles
+
 WEEK = 7 * 24 * 3600 * 1000
 """In milliseconds, as HubSpot counts."""
 

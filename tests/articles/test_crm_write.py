@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any
 
 import httpx
+import pytest
 
 from leadproof.domain.events import Outcome
 from leadproof.domain.mutation import AnswerClass, Mutation, Reason, Status
@@ -21,6 +22,8 @@ from tests.support.house import House, eventually_answered
 from tests.support.serving import free_port, serving
 from tests.workflows.test_creates import _form, _sent
 from tests.workflows.test_reviews import _asked, _decided
+
+pytestmark = pytest.mark.articles
 
 KOFI = "005xx000001Sv6CAAS"
 DANA = "005xx000001Sv6BAAS"

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 
+import pytest
+
 from leadproof.domain.events import Outcome
 from leadproof.domain.mutation import AnswerClass, Status
 from tests.articles.witness import applied, check_row, contacts
@@ -11,6 +13,8 @@ from tests.crash.evidence import attempts_of, requests_of
 from tests.support.house import House, eventually
 from tests.workflows.test_creates import _form, _send, _sent
 from tests.workflows.test_reviews import _asked, _decided
+
+pytestmark = pytest.mark.articles
 
 
 async def test_1_drop_the_write_is_done_and_answered_504(house: House) -> None:

@@ -23,6 +23,8 @@ from tests.support.house import PUBLIC, SECRET, House, quick_policy
 from tests.support.serving import free_port, serving
 from tests.workflows.test_creates import _form, _send, _sent
 
+pytestmark = pytest.mark.articles
+
 GOOD = {"owner": "kofi", "lifecycle_stage": "salesqualifiedlead", "lead_status": "OPEN"}
 LATER = timedelta(hours=20)
 

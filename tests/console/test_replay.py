@@ -123,6 +123,7 @@ def test_an_end_that_this_code_does_not_come_to_is_a_difference(file: Write) -> 
     assert answer.output.startswith("differs at event 11, workflow execution completed: ")
 
 
+@pytest.mark.stack
 def test_a_result_that_this_code_cannot_read_shows_neither_its_values_nor_a_stack(file: Write, tmp_path: Path) -> None:
     events = recorded()
     result = next(event["activityTaskCompletedEventAttributes"] for event in events if event["eventId"] == "7")
@@ -180,6 +181,7 @@ def test_what_is_no_history_is_said_in_a_sentence(content: object, why: str, fil
     assert str(answer.exception).endswith(why)
 
 
+@pytest.mark.stack
 def test_a_history_that_the_core_panics_at_is_refused_in_a_sentence(file: Write, tmp_path: Path) -> None:
     events: Events = [{name: event[name] for name in ("eventId", "eventType")} for event in recorded()[:3]]
     events[0]["workflowExecutionStartedEventAttributes"] = {"workflowType": {"name": LEAD_WORKFLOW}}
