@@ -2,7 +2,8 @@
 PYTHON ?= python3
 BIN := .venv/bin
 STACKS := tests/console/test_stack.py tests/test_compose_rehearsal.py tests/test_wheel.py tests/browser \
-	tests/conformance/test_live.py tests/workflows/test_many.py tests/workers/test_start.py tests/console/test_doctor.py \
+	tests/conformance/test_live.py tests/workflows/test_many.py tests/workers/test_start.py tests/workers/test_systems.py \
+	tests/ledger/test_races.py tests/console/test_doctor.py \
 	tests/console/test_leaving.py tests/console/test_replay.py tests/sandbox/test_server.py tests/articles
 
 .PHONY: demo test system check bench soak live live-named crash

@@ -25,6 +25,7 @@ _PANICKED: Final = b"panicked at"  # how Rust begins the message of a panic
 _LOOK_SECONDS: Final = 0.02
 _SETTLED_SECONDS: Final = 0.2
 _STDERR: Final = 2
+_BACKTRACE: Final = "RUST_BACKTRACE"
 
 
 async def finished(work: Callable[[], T], *, seconds: float, what: str) -> T:
@@ -75,7 +76,7 @@ def _written(caught: IO[bytes]) -> bytes:
 @contextmanager
 def _standard_error_caught() -> Iterator[IO[bytes]]:
     """The core writes to the file descriptor, past `sys.stderr`."""
-    with tempfile.TemporaryFile() as caught:
+    with tempfile.TemporaryFile() as caught, _no_backtrace():
         if sys.stderr is None:  # it was closed, so that its number can be anybody's
             yield caught
             return
@@ -86,3 +87,16 @@ def _standard_error_caught() -> Iterator[IO[bytes]]:
         finally:
             os.dup2(kept, _STDERR)
             os.close(kept)
+
+
+@contextmanager
+def _no_backtrace() -> Iterator[None]:
+    """Nobody sees the backtrace, and a busy machine takes longer to find its names than is waited here."""
+    kept = os.environ.get(_BACKTRACE)
+    os.environ[_BACKTRACE] = "0"
+    try:
+        yield
+    finally:
+        os.environ.pop(_BACKTRACE)
+        if kept is not None:
+            os.environ[_BACKTRACE] = kept

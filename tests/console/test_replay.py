@@ -185,7 +185,7 @@ def test_what_is_no_history_is_said_in_a_sentence(content: object, why: str, fil
 def test_a_history_that_the_core_panics_at_is_refused_in_a_sentence(file: Write, tmp_path: Path) -> None:
     events: Events = [{name: event[name] for name in ("eventId", "eventType")} for event in recorded()[:3]]
     events[0]["workflowExecutionStartedEventAttributes"] = {"workflowType": {"name": LEAD_WORKFLOW}}
-    ended = run("replay", file({"events": events}), cwd=tmp_path, seconds=30)
+    ended = run("replay", file({"events": events}), cwd=tmp_path, seconds=30, more={"RUST_BACKTRACE": "1"})
     assert (ended.returncode, ended.stdout) == (2, "")
     assert ended.stderr == "leadproof: the replay is not possible: Temporal's core cannot read this history\n"
 

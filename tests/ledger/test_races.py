@@ -16,6 +16,8 @@ from tests.ledger import racing
 from tests.ledger.databases import Database
 from tests.support.ledgers import OwnedLedger
 
+pytestmark = pytest.mark.stack
+
 PROCESSES = 50
 
 

@@ -32,6 +32,7 @@ print(json.dumps(loaded))
 """
 
 
+@pytest.mark.stack
 def test_a_worker_loads_the_libraries_of_the_crms_that_its_policy_names_and_no_others() -> None:
     policies = json.dumps([POLICY, SALESFORCE_POLICY]).encode()
     done = subprocess.run([sys.executable, "-c", COMPOSES], input=policies, check=True, capture_output=True)
