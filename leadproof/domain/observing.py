@@ -110,11 +110,10 @@ def may_land(look: Look, target: Target) -> bool:
     For as long as it could land the record must have been seen, whenever that was; and after it no longer can, by two
     looks at least, or throughout the window: one look may be stale.
     """
-    unanswered = [attempt for attempt in look.attempts if attempt.outcome in UNANSWERED]
-    if not unanswered:
+    quiet = quiet_at(look.attempts, target.quiescence)
+    if quiet is None:
         return False
-    latest = unanswered[-1]
-    quiet = max(one.send_before + target.quiescence for one in unanswered)
+    latest = [attempt for attempt in look.attempts if attempt.outcome in UNANSWERED][-1]
     needed = latest.send_before - latest.started_at + target.quiescence
     seen = looked_for(latest.started_at, look.seen_at, look.now, target)
     if look.now < quiet or seen < needed:
